@@ -1,7 +1,7 @@
 # The targets of Cyclecast:
 #
-#   cyclecast_library(core SOURCES units.cc ... [DEPS timing fmt::fmt ...] [PRIVATE_DEPS yaml-cpp ...])
-#       static library cyclecast_core, alias cyclecast::core; headers are included as "core/units.h"
+#   cyclecast_library(core SOURCES op.cc ... HEADERS op.h ... [DEPS timing fmt::fmt ...] [PRIVATE_DEPS yaml-cpp ...])
+#       static library cyclecast_core, alias cyclecast::core; HEADERS are those other folders include, as "core/op.h"
 #   cyclecast_executable(cyclecast SOURCES main.cc ... DEPS io sim ...)
 #       installed program; knows where the shipped configurations are (see below)
 #   cyclecast_test(units_test SOURCES units_test.cc ... [DEPS core ...] [LABELS unit] [TIMEOUT 300])
@@ -131,12 +131,12 @@ function(_cyclecast_common target scope)
 endfunction()
 
 function(cyclecast_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;PRIVATE_DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;DEPS;PRIVATE_DEPS")
   _cyclecast_check_arguments("${arg_UNPARSED_ARGUMENTS}" "${arg_SOURCES}")
   set(target cyclecast_${name})
   _cyclecast_resolve(public ${arg_DEPS})
   _cyclecast_resolve(private ${arg_PRIVATE_DEPS})
-  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(${target} STATIC ${arg_SOURCES} ${arg_HEADERS})
   add_library(cyclecast::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${target} PUBLIC ${public} PRIVATE ${private})

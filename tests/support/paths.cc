@@ -1,7 +1,6 @@
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>  // mkdtemp
 
 #include <cstdlib>
 #include <fstream>
@@ -46,7 +45,7 @@ ScratchDir::~ScratchDir() {
 }
 
 fs::path ScratchDir::Write(std::string_view name, std::string_view content) const {
-  const fs::path path = path_ / name;
+  fs::path path = path_ / name;
   fs::create_directories(path.parent_path());
   std::ofstream out(path, std::ios::binary);
   out << content;
