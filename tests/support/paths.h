@@ -49,6 +49,6 @@ class ScratchDir {
     GTEST_SKIP() << "measured data is not here: " << (relative)          \
                  << " (set CYCLECAST_DATA to the folder that holds it)"; \
   }                                                                      \
-  const std::filesystem::path variable = *variable##_found
+  const std::filesystem::path& variable = *variable##_found
 
 #endif  // CYCLECAST_TESTS_SUPPORT_PATHS_H_
