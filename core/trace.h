@@ -54,7 +54,8 @@ struct TraceRow {
   std::vector<std::pair<std::string, std::string>> columns;
   SourcePos pos;
 
-  // What identifies the kernel's shape for grouped splits: everything but the measurement.
+  // What identifies the kernel's shape for grouped splits: everything but the measurement, the
+  // device and what a compiler chooses for that shape (tiles, MPE mode, swizzling, strategy).
   std::string ShapeKey() const;
 };
 
