@@ -79,6 +79,7 @@ class CsvParser {
     const std::string& text = table_.text_;
     table_.starts_.push_back(0);
     if (text.compare(0, 3, "\xEF\xBB\xBF") == 0) at_ = 3;  // byte order mark
+    ReserveCells();
     bool want_header = options_.header;
     while (at_ < text.size() && !Full()) {
       line_ = {static_cast<std::uint32_t>(at_), line_number_};
@@ -100,6 +101,15 @@ class CsvParser {
   }
 
  private:
+  // Makes room for as many cells as the beginning of the text lets expect.
+  void ReserveCells() {
+    const std::string_view text = table_.text_;
+    const std::string_view sample = text.substr(0, 1U << 16);
+    std::size_t cells = 1;
+    for (const char c : sample) cells += c == options_.separator || c == '\n' ? 1 : 0;
+    table_.cells_.reserve(cells * (text.size() / std::max<std::size_t>(sample.size(), 1) + 1));
+  }
+
   bool Full() const { return diagnostics_.size() >= kMaxDiagnostics; }
   void Report(SourcePos pos, std::string message) {
     if (!Full()) diagnostics_.push_back({std::move(pos), std::move(message)});
@@ -139,19 +149,20 @@ class CsvParser {
   }
 
   void ReadPlain() {
-    const std::string& text = table_.text_;
+    const char* const text = table_.text_.data();
+    const std::size_t size = table_.text_.size();
+    const char separator = options_.separator;
     const std::size_t begin = at_;
-    while (at_ < text.size() && text[at_] != options_.separator && text[at_] != '\n') {
-      if (text[at_] == '\0') {
-        Report(Here(at_), "a zero byte; this is not a text file, give a table (.csv or .csv.gz)");
-        at_ = text.size();
-        return;
-      }
-      ++at_;
+    std::size_t i = begin;
+    while (i < size && text[i] != separator && text[i] != '\n' && text[i] != '\0') ++i;
+    at_ = i;
+    if (i < size && text[i] == '\0') {
+      Report(Here(i), "a zero byte; this is not a text file, give a table (.csv or .csv.gz)");
+      at_ = size;
+      return;
     }
-    std::size_t end = at_;
-    while (end > begin && IsBlank(text[end - 1])) --end;
-    Push(begin, end);
+    while (i > begin && IsBlank(text[i - 1])) --i;
+    Push(begin, i);
   }
 
   void ReadQuoted() {

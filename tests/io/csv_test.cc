@@ -166,10 +166,11 @@ TEST(CsvReader, ReadsTenMillionCellsQuickly) {
   CsvOptions options;
   options.header = false;
   const std::clock_t begin = std::clock();
-  const CsvTable table = Parse(std::move(text), options);
+  const Result<CsvTable> parsed = ParseCsv(std::move(text), "t.csv", options);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  EXPECT_EQ(table.rows(), 200001U);
-  EXPECT_EQ(table.Integer(200000, 49).value(), 49 * 1013);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->rows(), 200001U);
+  EXPECT_EQ(parsed->Integer(200000, 49).value(), 49 * 1013);
   EXPECT_LT(seconds, 2.0);
   RecordProperty("milliseconds", static_cast<int>(seconds * 1000));
 }
