@@ -27,7 +27,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/machine.h"
@@ -71,9 +70,9 @@ struct Platform {
   std::vector<Resource> resources;
   std::vector<SharedMemory> memories;
   EnergySpec energy;
-  HardwareEffects effects;           // ignored unless a model is told to use them
-  double peak_macs_per_cycle = 1.0;  // at the native type, for utilisation
-  std::int64_t cores = 1;            // cores or tiles
+  HardwareEffects effects;       // ignored unless a model is told to use them
+  PerDType peak_macs_per_cycle;  // of the whole machine, every element type listed
+  std::int64_t cores = 1;        // cores or tiles
 };
 
 enum class TaskKind { kLoad, kStore, kMatrix, kVector, kDpu, kShave, kMove, kSync };
@@ -107,11 +106,19 @@ struct Task {
   std::vector<TaskCost> costs;
 };
 
+// An entry of a loop's body: one of the kernel's tasks or loops.
+struct NestItem {
+  bool is_loop = false;
+  std::int32_t id = 0;
+};
+constexpr NestItem TaskItem(TaskId id) { return {false, id}; }
+constexpr NestItem LoopItem(LoopId id) { return {true, id}; }
+
 struct Loop {
   std::string name;
   std::int64_t trips = 1;
-  bool last_differs = false;                       // the last iteration is a remainder
-  std::vector<std::variant<TaskId, LoopId>> body;  // program order
+  bool last_differs = false;   // the last iteration is a remainder
+  std::vector<NestItem> body;  // program order
 };
 
 struct Buffer {
