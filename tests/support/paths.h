@@ -1,7 +1,6 @@
 // Where tests find files: the source tree, the measured data that is not part of it, and a private
 // scratch folder.
-#ifndef CYCLECAST_TESTS_SUPPORT_PATHS_H_
-#define CYCLECAST_TESTS_SUPPORT_PATHS_H_
+#pragma once
 
 #include <filesystem>
 #include <optional>
@@ -49,6 +48,4 @@ class ScratchDir {
     GTEST_SKIP() << "measured data is not here: " << (relative)          \
                  << " (set CYCLECAST_DATA to the folder that holds it)"; \
   }                                                                      \
-  const std::filesystem::path& variable = *variable##_found
-
-#endif  // CYCLECAST_TESTS_SUPPORT_PATHS_H_
+  const std::filesystem::path& variable = *variable##_found  // NOLINT(bugprone-macro-parentheses)
