@@ -116,22 +116,42 @@ struct TpuSpec {
   HardwareEffects effects;  // used only by the hardware variant
 };
 
-// Grid of outputs a DPU's MPEs cover at once, by mode.
+// Outputs a DPU's MPEs keep in their accumulators during one pass over the input channels, by mode.
 struct MpeMode {
   std::string name;  // "CUBOID_16x16", "VECTOR", ...
   std::int64_t grid_w = 1, grid_h = 1;
   std::int64_t channels = 1;  // output channels at once (NTK)
 };
 
+// Measured rate of an operation that does not use the MACs' full width (depthwise, pool, eltwise).
+// The first entry that fits a workload counts; 0 and "" fit anything.
+struct DpuRate {
+  std::string operation;  // "DW_CONVOLUTION", "MAXPOOL", "ELTWISE", ...
+  std::string mode;
+  std::int64_t bits = 0;          // of an input element
+  std::int64_t max_channels = 0;  // up to this many channels per workload
+  std::int64_t kernel_w = 0, stride_w = 0;
+  double per_cycle = 64;  // kernel positions x outputs (eltwise: elements) per cycle
+  std::int64_t block_w = 0, block_h = 0;  // outputs round up to it; 0: the DPU's own block
+  double block_cycles = 0;                // added per block of 16 channels
+  Cycles setup;                           // added to the start-up
+};
+
 struct DpuSpec {
   std::int64_t macs_per_cycle = 2048;   // 8-bit
   std::int64_t input_channel_macs = 8;  // input channels a MAC lane takes per cycle
-  std::int64_t ppe = 64;                // post-processing elements
+  std::int64_t ppe = 64;                // post-processing elements: outputs per cycle
   PerDType passes;                      // 8-bit 1, 16-bit float 2, ...
   std::vector<MpeMode> modes;
-  Cycles startup;                       // per workload
-  double mac_efficiency = 1.0;          // fitted share of peak; source says on what data
-  double depthwise_ops_per_cycle = 64;  // kernel positions x outputs per cycle
+  Cycles startup;                         // per workload
+  double mac_efficiency = 1.0;            // fitted share of peak; source says on what data
+  std::int64_t block_w = 4, block_h = 4;  // outputs the MPEs compute at once
+  double pass_cycles = 0;                 // added per pass of the grid
+  double read_efficiency = 1.0;           // share of CMX's read ports that operands get
+  double write_words_per_cycle = 0;       // CMX words written per cycle; 0: no limit
+  double broadcast_words_per_cycle = 0;   // the same when the output goes to several tiles
+  std::vector<DpuRate> rates;             // before the three general ones below
+  double depthwise_ops_per_cycle = 64;    // kernel positions x outputs per cycle
   double eltwise_elements_per_cycle = 32;
   double pool_ops_per_cycle = 64;
 };
