@@ -1,0 +1,34 @@
+// Estimates and evaluations as text for people, JSON and CSV for programs.
+//
+// JSON and CSV keys are stable and carry their unit ("total_cycles", "time_us", "energy_j").
+// Text looks like
+//   resnet50 on tpu_v4 at 1050 MHz: simulated
+//     total     1,234,567 cycles = 1175.778 us     energy 0.0421 J
+//   kernel  class  cycles  share %  ...
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/estimate.h"
+#include "core/evaluation.h"
+
+namespace cyclecast {
+
+enum class ReportFormat { kText, kJson, kCsv };
+
+// One estimate, kernel by kernel.
+std::string EstimateReport(const Estimate& estimate, ReportFormat format);
+// The same schedule under several models, side by side per kernel. All estimates have the same
+// kernels in the same order.
+std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat format);
+// Error figures per block; JSON carries the rows too, CSV is one line per block and model.
+std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format);
+
+// Chrome trace event JSON of the estimate's timeline: a track per resource, a slice per task.
+// `schedule` is what was estimated. Opens in ui.perfetto.dev and speedscope. One trace
+// microsecond is one microsecond of the machine.
+std::string TimelineJson(const Estimate& estimate, const Schedule& schedule);
+
+}  // namespace cyclecast
