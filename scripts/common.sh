@@ -54,10 +54,11 @@ install_packages() {
     command -v sudo >/dev/null || die "not root, and no sudo; as root: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
-  step "installing with apt-get: ${missing[*]}"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -q install -y --no-install-recommends "${missing[@]}" ||
+  step "installing packages with apt-get"
+  echo "missing: ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  "${apt[@]}" update || die "apt-get could not read the package lists: is there a network?"
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
     die "apt-get could not install these packages; they are in Debian 12 (bookworm), section main"
 }
 
@@ -65,9 +66,9 @@ install_packages() {
 jobs_count() {
   local cores memory
   cores=$(nproc)
-  memory=$(awk '/^MemAvailable:/ { print int($2 / 1572864) }' /proc/meminfo)
-  [ "${memory:-1}" -ge 1 ] || memory=1
-  echo $((cores < memory ? cores : memory))
+  memory=$(awk '/^MemAvailable:/ { print int($2 / 1572864) }' /proc/meminfo 2>/dev/null || true)
+  [ "${memory:-$cores}" -ge 1 ] || memory=1
+  echo $((cores < ${memory:-cores} ? cores : ${memory:-cores}))
 }
 
 # configure: a Release build in $build.
