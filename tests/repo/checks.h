@@ -14,9 +14,9 @@ namespace cyclecast::repo {
 // root, and exist.
 std::vector<Finding> IncludeDirection(const Tree& tree);
 
-// Headers of other libraries stay where they are hidden from the rest: yaml-cpp and ONNX in
-// io/*.cc, SystemC in sim/ (not in what other folders include, not even indirectly), XGBoost in one
-// file of learned/, and headers that cost seconds to compile in no header at all.
+// Headers of other libraries stay in one folder each: yaml-cpp and ONNX in io/, SystemC in sim/,
+// XGBoost in one .cc of learned/. A header that includes one of these, or one that costs seconds to
+// compile, is private to its folder: nobody outside includes it, directly or through other headers.
 std::vector<Finding> HeaderConfinement(const Tree& tree);
 
 // Hardware is data: no name or alias of a file in configs/tpu or configs/vpu appears in product

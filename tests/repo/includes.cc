@@ -66,60 +66,43 @@ const std::map<std::string_view, std::set<std::string_view>>& AllowedFolders() {
 }
 
 bool MayInclude(std::string_view from, const std::string& header) {
-  // Reading and writing tables of numbers is the one thing of io that a lower folder uses.
-  if (from == "traces" && header == "io/csv.h") return true;
+  // Tables, whole files and the nearest known name know no format of Cyclecast's; traces are
+  // tables.
+  if (from == "traces" &&
+      (header == "io/csv.h" || header == "io/file.h" || header == "io/nearest.h"))
+    return true;
   const auto allowed = AllowedFolders().find(from);
   return allowed != AllowedFolders().end() && allowed->second.count(Folder(header)) > 0;
 }
 
-// A family of headers, and the files that may include it.
+// Headers of another library, and the folder that may use them; "" for any one folder at a time.
 struct Confinement {
   std::string_view name;
   std::vector<std::string_view> prefixes;
-  std::string_view where;
-  bool (*allows)(std::string_view path);
+  std::string_view home;
 };
-
-bool IsCcIn(std::string_view folder, std::string_view path) {
-  return Folder(path) == folder && EndsWith(path, ".cc");
-}
-
-bool IsSystemCHeader(std::string_view path) {
-  return path == "systemc" || path == "systemc.h" || path == "tlm" || path == "tlm.h" ||
-         StartsWith(path, "tlm_utils/") || StartsWith(path, "sysc/") ||
-         StartsWith(path, "tlm_core/");
-}
 
 const std::vector<Confinement>& Confinements() {
   static const std::vector<Confinement> kRules = {
-      {"yaml-cpp", {"yaml-cpp/"}, "io/*.cc", [](std::string_view p) { return IsCcIn("io", p); }},
-      {"ONNX",
-       {"onnx/", "google/protobuf/"},
-       "io/*.cc",
-       [](std::string_view p) { return IsCcIn("io", p); }},
-      {"XGBoost",
-       {"xgboost/"},
-       "one .cc of learned/",
-       [](std::string_view p) { return IsCcIn("learned", p); }},
-      {"SystemC",
-       {"systemc", "tlm", "sysc/"},
-       "sim/",
-       [](std::string_view p) { return Folder(p) == "sim" && p != "sim/simulated_model.h"; }},
-      {"a header that costs seconds to compile",
-       {"CLI/", "spdlog/", "nlohmann/json.hpp", "boost/"},
-       ".cc files",
-       [](std::string_view p) { return EndsWith(p, ".cc"); }},
+      {"yaml-cpp", {"yaml-cpp/"}, "io"},
+      {"ONNX", {"onnx/", "google/protobuf/"}, "io"},
+      {"SystemC", {"systemc", "tlm", "sysc/"}, "sim"},
+      {"XGBoost", {"xgboost/"}, "learned"},
+      {"slow to compile", {"CLI/", "spdlog/", "nlohmann/json.hpp", "boost/"}, ""},
   };
   return kRules;
 }
 
-bool Matches(const Confinement& rule, std::string_view include) {
-  if (rule.name == "SystemC") return IsSystemCHeader(include);
-  return std::any_of(rule.prefixes.begin(), rule.prefixes.end(),
-                     [&](std::string_view prefix) { return StartsWith(include, prefix); });
+const Confinement* ConfinementOf(std::string_view include) {
+  for (const Confinement& rule : Confinements()) {
+    for (std::string_view prefix : rule.prefixes) {
+      if (StartsWith(include, prefix)) return &rule;
+    }
+  }
+  return nullptr;
 }
 
-// Tests may look inside: they link what they test.
+// Tests and benchmarks may look inside: they link what they use.
 bool IsProductFolder(std::string_view folder) {
   return folder != "tests" && folder != "bench" && AllowedFolders().count(folder) > 0;
 }
@@ -134,19 +117,39 @@ IncludeMap AllIncludes(const Tree& tree) {
   return all;
 }
 
-// The chain "io/x.h -> sim/y.h -> systemc" by which `path` reaches SystemC; "" if it does not.
-std::string WayToSystemC(const IncludeMap& all, const std::string& path,
-                         std::set<std::string>& seen) {
-  const auto found = all.find(path);
-  if (found == all.end() || !seen.insert(path).second) return "";
-  for (const Include& include : found->second) {
-    if (IsSystemCHeader(include.path)) return path + " -> " + include.path;
-    if (!include.quoted) continue;
-    const std::string way = WayToSystemC(all, include.path, seen);
-    if (!way.empty()) return path + " -> " + way;
+// Follows the includes of one file, and reports every way that leads through another folder's
+// header to a header of a confined library.
+class WayFinder {
+ public:
+  WayFinder(const IncludeMap& all, std::string path) : all_(all), path_(std::move(path)) {
+    Follow(path_, path_, 0);
   }
-  return "";
-}
+  const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  // `way` leads from the file to `header` and starts at its line `line`.
+  void Follow(const std::string& header, const std::string& way, int line) {
+    const auto found = all_.find(header);
+    if (found == all_.end() || !seen_.insert(header).second) return;
+    for (const Include& include : found->second) {
+      const int start = line > 0 ? line : include.line;
+      const std::string next = way + " -> " + include.path;
+      const Confinement* rule = include.quoted ? nullptr : ConfinementOf(include.path);
+      if (rule != nullptr && Folder(header) != Folder(path_)) {
+        findings_.push_back({path_, start,
+                             next + ": " + header +
+                                 " is private to its folder, because it includes " +
+                                 "a header that is " + std::string(rule->name)});
+      }
+      if (include.quoted) Follow(include.path, next, start);
+    }
+  }
+
+  const IncludeMap& all_;
+  const std::string path_;
+  std::set<std::string> seen_;
+  std::vector<Finding> findings_;
+};
 
 }  // namespace
 
@@ -156,7 +159,7 @@ std::vector<Finding> IncludeDirection(const Tree& tree) {
   for (const auto& [path, includes] : all) {
     const std::string_view folder = Folder(path);
     for (const Include& include : includes) {
-      if (!include.quoted) continue;
+      if (!include.quoted || !EndsWith(include.path, ".h")) continue;  // others are generated
       if (all.count(include.path) == 0) {
         findings.push_back({path, include.line,
                             "\"" + include.path +
@@ -179,25 +182,22 @@ std::vector<Finding> HeaderConfinement(const Tree& tree) {
   for (const auto& [path, includes] : all) {
     if (!IsProductFolder(Folder(path))) continue;
     for (const Include& include : includes) {
-      for (const Confinement& rule : Confinements()) {
-        if (!Matches(rule, include.path)) continue;
-        if (!rule.allows(path)) {
-          findings.push_back({path, include.line,
-                              "<" + include.path + "> is " + std::string(rule.name) +
-                                  ", which stays in " + std::string(rule.where)});
-        } else if (rule.name == "XGBoost") {
-          if (xgboost_user.empty()) xgboost_user = path;
-          if (xgboost_user != path) {
-            findings.push_back({path, include.line,
-                                "<" + include.path + "> is used in " + xgboost_user + " already"});
-          }
-        }
+      const Confinement* rule = ConfinementOf(include.path);
+      if (rule == nullptr) continue;
+      if (!rule->home.empty() && rule->home != Folder(path)) {
+        findings.push_back({path, include.line,
+                            "<" + include.path + "> is " + std::string(rule->name) +
+                                ", which stays in " + std::string(rule->home) + "/"});
+      }
+      if (rule->name != "XGBoost") continue;
+      if (xgboost_user.empty()) xgboost_user = path;
+      if (!EndsWith(path, ".cc") || xgboost_user != path) {
+        findings.push_back({path, include.line,
+                            "<" + include.path + "> is for one .cc file alone: " + xgboost_user});
       }
     }
-    if (Folder(path) == "sim" && path != "sim/simulated_model.h") continue;
-    std::set<std::string> seen;
-    const std::string way = WayToSystemC(all, path, seen);
-    if (!way.empty()) findings.push_back({path, 0, "includes SystemC: " + way});
+    const WayFinder ways(all, path);
+    findings.insert(findings.end(), ways.findings().begin(), ways.findings().end());
   }
   return findings;
 }

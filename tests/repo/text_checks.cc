@@ -62,10 +62,10 @@ std::vector<std::string> Words(std::string text) {
   return words;
 }
 
-// The values of the keys `name` and `aliases`, the latter as a flow or block list, over as many
-// lines as it takes.
+// The values of the top-level keys `name` and `aliases`, the latter as a flow or block list, over
+// as many lines as it takes.
 void AddNames(const File& file, std::set<std::string>& names) {
-  static const std::regex kKey(R"(^\s*([A-Za-z_]+):(.*)$)");
+  static const std::regex kKey(R"(^([A-Za-z_]+):(.*)$)");
   bool in_aliases = false;
   for (const std::string& line : file.lines) {
     const std::string text = line.substr(0, CommentStart(line));
