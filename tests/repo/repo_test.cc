@@ -129,11 +129,12 @@ TEST(RepositoryCheck, NamesOfMachinesAreFileNamesNamesAndAliases) {
 }
 
 TEST(RepositoryCheck, ChipNamesFindsWholeWordsInProductCode) {
-  const Tree tree = {
-      MakeFile("configs/tpu/chip_a.yaml", ""),
-      MakeFile("core/a.cc", "int chip_ab = my_chip_a;\nif (name == \"chip_a\") {}\n"),
-      MakeFile("tests/core/a_test.cc", "Load(\"chip_a\");\n")};
-  EXPECT_EQ(Places(ChipNames(tree)), "core/a.cc:2");
+  const Tree tree = {MakeFile("configs/tpu/chip_a.yaml", ""),
+                     MakeFile("core/a.cc",
+                              "int chip_ab = my_chip_a;\nif (name == \"chip_a\") {}\n// "
+                              "chip_a\nUrl(\"http://chip_a\");  // it's\n"),
+                     MakeFile("tests/core/a_test.cc", "Load(\"chip_a\");\n")};
+  EXPECT_EQ(Places(ChipNames(tree)), "core/a.cc:2 core/a.cc:4");
 }
 
 TEST(RepositoryCheck, FileLengthFindsMoreThanFiveHundredLines) {

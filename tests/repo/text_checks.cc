@@ -99,6 +99,21 @@ bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
+// A line of C++ without its // comment.
+std::string_view WithoutComment(std::string_view line) {
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (in_string && line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string && StartsWith(line.substr(i), "//")) {
+      return line.substr(0, i);
+    }
+  }
+  return line;
+}
+
 std::vector<Finding> FilesLongerThan(const Tree& tree, std::size_t limit) {
   std::vector<Finding> findings;
   for (const File& file : tree) {
@@ -137,7 +152,7 @@ std::vector<Finding> ChipNames(const Tree& tree) {
     if (!IsProductCode(file.path)) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       for (const std::string& name : names) {
-        if (!HasWord(file.lines[i], name)) continue;
+        if (!HasWord(WithoutComment(file.lines[i]), name)) continue;
         findings.push_back(
             {file.path, static_cast<int>(i + 1),
              "'" + name + "' is the name of a machine: hardware is data, it belongs in configs/"});
