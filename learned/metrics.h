@@ -1,0 +1,23 @@
+// Error figures of predictions against measurements; definitions in docs/metrics.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/evaluation.h"
+
+namespace cyclecast {
+
+// Figures of `model` from pairs of positive times in any common unit. All 0 without rows.
+ErrorFigures FiguresOf(std::string model, const std::vector<double>& predicted,
+                       const std::vector<double>& measured);
+
+// Kendall's tau-b: (concordant - discordant) / sqrt((pairs - ties in a)(pairs - ties in b)), in
+// O(n log n) (Knight 1966). 0 when either side is all ties or has fewer than two entries.
+double KendallTauB(const std::vector<double>& a, const std::vector<double>& b);
+
+// The value below which a share `p` of the values lies, interpolated linearly between order
+// statistics (Hyndman and Fan's type 7). 0 when empty.
+double Quantile(std::vector<double> values, double p);
+
+}  // namespace cyclecast

@@ -1,0 +1,310 @@
+// Training: chooses a recipe by inner grouped cross-validation, calibrates on unseen rows, fits the
+// ensemble on all rows; see train.h.
+#include "learned/train.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <set>
+
+#include "learned/compress.h"
+#include "learned/hash.h"
+#include "learned/learner.h"
+#include "learned/metrics.h"
+#include "learned/parallel.h"
+#include "learned/recipes.h"
+
+namespace cyclecast {
+namespace {
+
+constexpr int kInnerFolds = 5;
+constexpr int kCheckpointStep = 10;  // trees between the lengths that are tried
+
+// Reports the share of jobs done, one call at a time.
+class Progress {
+ public:
+  Progress(const TrainOptions& options, std::string what, std::size_t jobs)
+      : options_(options), what_(std::move(what)), jobs_(jobs) {}
+  void Done() {
+    if (!options_.progress) return;
+    const std::lock_guard<std::mutex> lock(guard_);
+    options_.progress(what_, static_cast<double>(++done_) / static_cast<double>(jobs_));
+  }
+
+ private:
+  const TrainOptions& options_;
+  std::string what_;
+  std::size_t jobs_, done_ = 0;
+  std::mutex guard_;
+};
+
+// The seed of one job: none shares its random draws with another.
+std::uint64_t JobSeed(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
+  return MixBits(MixBits(seed + 0x100 * a) + b);
+}
+
+struct Split {
+  Rows training, unseen;
+};
+
+}  // namespace
+
+class ResidualTrainer {
+ public:
+  ResidualTrainer(const Dataset& data, const TrainOptions& options)
+      : data_(data), options_(options) {}
+
+  Result<ResidualModel> Run(std::vector<std::string> sources) {
+    Status step = Prepare();
+    if (step.ok()) step = ChooseRecipe();
+    if (step.ok()) step = Calibrate();
+    if (step.ok()) step = FitEnsemble();
+    if (!step.ok()) return step.error();
+    Describe(std::move(sources));
+    return std::move(model_);
+  }
+
+ private:
+  // Out-of-fold errors of one recipe: per row, one per checkpoint.
+  struct Trial {
+    std::vector<int> checkpoints;
+    std::vector<double> log_errors;  // [rows x checkpoints]
+  };
+
+  Status Prepare();
+  Status ChooseRecipe();
+  Status Calibrate();
+  Status FitEnsemble();
+  void Describe(std::vector<std::string> sources);
+  Status TryOn(const Recipe& recipe, std::size_t fold, Trial* trial) const;
+  void FillRanges();
+
+  const Dataset& data_;
+  const TrainOptions& options_;
+  std::vector<Split> splits_;
+  std::vector<Recipe> candidates_;
+  Recipe recipe_;
+  std::vector<UnseenError> unseen_;  // by row
+  ResidualModel model_;
+};
+
+Status ResidualTrainer::Prepare() {
+  if (data_.rows() < kMinTrainingRows) {
+    return Error("only " + std::to_string(data_.rows()) + " rows with a measurement: training " +
+                 "needs at least " + std::to_string(kMinTrainingRows));
+  }
+  if (options_.members < 1 || options_.members > 64)
+    return Error("the ensemble must have 1 to 64 members");
+  Result<std::vector<Recipe>> candidates = RecipesFor(data_.rows(), options_);
+  if (!candidates.ok()) return candidates.error();
+  candidates_ = *std::move(candidates);
+  const std::size_t groups = std::set<std::string>(data_.group.begin(), data_.group.end()).size();
+  const int folds = static_cast<int>(std::min<std::size_t>(kInnerFolds, groups));
+  const auto fold = GroupFolds(data_.group, folds, options_.seed);
+  if (!fold.ok()) return fold.error();
+  splits_.resize(static_cast<std::size_t>(folds));
+  for (std::size_t row = 0; row < data_.rows(); ++row) {
+    for (int f = 0; f < folds; ++f) {
+      Split& split = splits_[static_cast<std::size_t>(f)];
+      ((*fold)[row] == f ? split.unseen : split.training).push_back(row);
+    }
+  }
+  model_.info_.groups = static_cast<std::int64_t>(groups);
+  model_.info_.folds = folds;
+  return Unit{};
+}
+
+Status ResidualTrainer::TryOn(const Recipe& recipe, std::size_t fold, Trial* trial) const {
+  const Split& split = splits_[fold];
+  const std::vector<int> columns = VaryingColumns(data_, recipe.features);
+  const ClassBias bias = FitBias(data_, split.training);
+  const Result<Member> member =
+      FitMember(data_, split.training, columns, bias, recipe, JobSeed(options_.seed, 1, fold));
+  if (!member.ok()) return member.error();
+  const std::vector<double> errors =
+      StagedLogErrors(data_, split.unseen, columns, bias, member->forest, trial->checkpoints);
+  const std::size_t width = trial->checkpoints.size();
+  for (std::size_t r = 0; r < split.unseen.size(); ++r) {
+    for (std::size_t c = 0; c < width; ++c)
+      trial->log_errors[split.unseen[r] * width + c] = errors[r * width + c];
+  }
+  return Unit{};
+}
+
+Status ResidualTrainer::ChooseRecipe() {
+  std::vector<Trial> trials(candidates_.size());
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const int trees = candidates_[i].params.trees;
+    for (int n = std::min(trees, kCheckpointStep); n < trees; n += kCheckpointStep)
+      trials[i].checkpoints.push_back(n);
+    trials[i].checkpoints.push_back(trees);
+    trials[i].log_errors.resize(data_.rows() * trials[i].checkpoints.size());
+  }
+  const std::size_t folds = splits_.size();
+  const std::size_t jobs = candidates_.size() * folds;
+  std::vector<Status> outcome(jobs, Status(Unit{}));
+  Progress progress(options_, "choosing a recipe", jobs);
+  ParallelFor(static_cast<int>(jobs), options_.threads, [&](int job) {
+    const auto j = static_cast<std::size_t>(job);
+    outcome[j] = TryOn(candidates_[j / folds], j % folds, &trials[j / folds]);
+    progress.Done();
+  });
+  for (const Status& status : outcome)
+    if (!status.ok()) return status;
+
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const std::size_t width = trials[i].checkpoints.size();
+    for (std::size_t c = 0; c < width; ++c) {
+      double error = 0;  // the mean absolute percentage error, as everybody will judge it
+      for (std::size_t row = 0; row < data_.rows(); ++row)
+        error += std::abs(std::expm1(trials[i].log_errors[row * width + c]));
+      if (error < least) {
+        least = error;
+        recipe_ = candidates_[i];
+        recipe_.params.trees = trials[i].checkpoints[c];
+      }
+    }
+  }
+  return Unit{};
+}
+
+Status ResidualTrainer::Calibrate() {
+  const std::vector<int> columns = VaryingColumns(data_, recipe_.features);
+  const auto members = static_cast<std::size_t>(options_.members);
+  const std::size_t jobs = splits_.size() * members;
+  std::vector<Status> outcome(jobs, Status(Unit{}));
+  std::vector<std::vector<float>> margins(jobs);
+  Progress progress(options_, "calibrating intervals", jobs);
+  ParallelFor(static_cast<int>(jobs), options_.threads, [&](int job) {
+    const auto j = static_cast<std::size_t>(job);
+    const Split& split = splits_[j / members];
+    const Result<Member> member =
+        FitMember(data_, split.training, columns, FitBias(data_, split.training), recipe_,
+                  JobSeed(options_.seed, 2, j));
+    if (member.ok())
+      margins[j] = Margins(data_, split.unseen, columns, member->forest);
+    else
+      outcome[j] = member.error();
+    progress.Done();
+  });
+  for (const Status& status : outcome)
+    if (!status.ok()) return status;
+
+  unseen_.resize(data_.rows());
+  for (std::size_t f = 0; f < splits_.size(); ++f) {
+    const ClassBias bias = FitBias(data_, splits_[f].training);
+    const std::vector<std::vector<float>> of_fold(
+        margins.begin() + static_cast<std::ptrdiff_t>(f * members),
+        margins.begin() + static_cast<std::ptrdiff_t>((f + 1) * members));
+    UnseenErrors(data_, splits_[f].unseen, bias, of_fold, &unseen_);
+  }
+  model_.calibration_ = Calibration::Fit(unseen_);
+  return Unit{};
+}
+
+Status ResidualTrainer::FitEnsemble() {
+  Rows all(data_.rows());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const std::vector<int> columns = VaryingColumns(data_, recipe_.features);
+  const ClassBias bias = FitBias(data_, all);
+  const auto members = static_cast<std::size_t>(options_.members);
+  std::vector<Status> outcome(members, Status(Unit{}));
+  model_.members_.resize(members);
+  model_.boosters_.resize(members);
+  Progress progress(options_, "training the ensemble", members);
+  ParallelFor(options_.members, options_.threads, [&](int job) {
+    const auto j = static_cast<std::size_t>(job);
+    Result<Member> member =
+        FitMember(data_, all, columns, bias, recipe_, JobSeed(options_.seed, 3, j));
+    if (member.ok()) {
+      model_.members_[j] = std::move(member->forest);
+      model_.boosters_[j] = Compress(member->json);
+    } else {
+      outcome[j] = member.error();
+    }
+    progress.Done();
+  });
+  for (const Status& status : outcome)
+    if (!status.ok()) return status;
+  model_.columns_ = columns;
+  model_.bias_ = bias;
+  FillRanges();
+  return Unit{};
+}
+
+void ResidualTrainer::FillRanges() {
+  const std::size_t width = DescribeFeatures().size();
+  model_.ranges_.assign(width,
+                        {std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()});
+  for (std::size_t i = 0; i < data_.instances(); ++i) {
+    model_.seen_[static_cast<std::size_t>(data_.kernel_class[i])] = true;
+    for (std::size_t c = 0; c < width; ++c) {
+      ResidualModel::Range& range = model_.ranges_[c];
+      range.least = std::min(range.least, data_.features[i * width + c]);
+      range.most = std::max(range.most, data_.features[i * width + c]);
+    }
+  }
+  // A few outliers more or less must not decide how far corrections may go.
+  std::vector<double> ratios;
+  for (std::size_t row = 0; row < data_.rows(); ++row)
+    ratios.push_back(std::log(data_.measured_us[row] / data_.BaseTotal(row)));
+  model_.least_log_ratio_ = *std::min_element(ratios.begin(), ratios.end());
+  model_.most_log_ratio_ = *std::max_element(ratios.begin(), ratios.end());
+}
+
+void ResidualTrainer::Describe(std::vector<std::string> sources) {
+  ResidualInfo& info = model_.info_;
+  info.base = options_.base;
+  const std::set<std::string> machines(data_.machine.begin(), data_.machine.end());
+  info.machines.assign(machines.begin(), machines.end());
+  info.features = recipe_.features;
+  info.group_by = options_.group_by.empty() ? "shape" : options_.group_by;
+  info.seed = options_.seed;
+  info.params = recipe_.params;
+  info.huber_delta = recipe_.huber_delta;
+  info.members = options_.members;
+  info.rows = static_cast<std::int64_t>(data_.rows());
+  info.data_hash = data_.Hash();
+  info.sources = std::move(sources);
+  model_.PrepareChecks();
+
+  std::vector<double> base, corrected, measured, widths;
+  double covered = 0;
+  for (std::size_t row = 0; row < data_.rows(); ++row) {
+    measured.push_back(data_.measured_us[row]);
+    base.push_back(data_.BaseTotal(row));
+    corrected.push_back(data_.measured_us[row] * std::exp(-unseen_[row].log_error));
+    const double half = model_.calibration_.HalfWidth(unseen_[row].op_class, unseen_[row].spread,
+                                                      kReportedCoverage);
+    covered += std::abs(unseen_[row].log_error) <= half ? 1.0 : 0.0;
+    widths.push_back(std::exp(half) - std::exp(-half));
+  }
+  info.figures = {FiguresOf(options_.base, base, measured),
+                  FiguresOf("corrected", corrected, measured)};
+  info.coverage = covered / static_cast<double>(data_.rows());
+  info.median_width = Quantile(widths, 0.5);
+  const std::size_t below = data_.RowsBelowBound();
+  if (below > 0) {
+    info.notes.push_back(std::to_string(below) +
+                         " rows are measured faster than the machine's physical bound: its "
+                         "peaks, or the labels, deserve a look");
+  }
+}
+
+Result<ResidualModel> TrainResidual(const Dataset& data, const TrainOptions& options,
+                                    std::vector<std::string> sources) {
+  return ResidualTrainer(data, options).Run(std::move(sources));
+}
+
+Result<ResidualModel> TrainResidual(const std::vector<TraceSample>& samples,
+                                    const TrainOptions& options) {
+  const Result<Dataset> data = MakeDataset(samples, options.base, options.group_by);
+  if (!data.ok()) return data.error();
+  std::set<std::string> sources;
+  for (const std::size_t i : data->source) sources.insert(samples[i].row.source);
+  return TrainResidual(*data, options, {sources.begin(), sources.end()});
+}
+
+}  // namespace cyclecast
