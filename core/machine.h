@@ -120,7 +120,9 @@ struct TpuSpec {
 struct MpeMode {
   std::string name;  // "CUBOID_16x16", "VECTOR", ...
   std::int64_t grid_w = 1, grid_h = 1;
-  std::int64_t channels = 1;  // output channels at once (NTK)
+  std::int64_t channels = 1;                 // output channels at once (NTK)
+  std::int64_t bits = 0;                     // of an input element; 0: any
+  std::vector<std::string> operations = {};  // that may use the mode; empty: all
 };
 
 // Measured rate of an operation that does not use the MACs' full width (depthwise, pool, eltwise).
