@@ -36,8 +36,12 @@ Result<Schedule> MapWorkload(const Workload& workload, const Machine& machine,
                              const MappingPins& pins = {}, const MapOptions& options = {});
 
 // Schedules of a single task of an NPU, its operands in CMX where the task does not move them.
-Result<Schedule> MapDpuWorkload(const DpuWorkload& workload, const Machine& machine);
-Result<Schedule> MapDmaTransfer(const DmaTransfer& transfer, const Machine& machine);
-Result<Schedule> MapShaveCall(const ShaveCall& call, const Machine& machine);
+// `platform` as in MapOptions.
+Result<Schedule> MapDpuWorkload(const DpuWorkload& workload, const Machine& machine,
+                                std::shared_ptr<const Platform> platform = nullptr);
+Result<Schedule> MapDmaTransfer(const DmaTransfer& transfer, const Machine& machine,
+                                std::shared_ptr<const Platform> platform = nullptr);
+Result<Schedule> MapShaveCall(const ShaveCall& call, const Machine& machine,
+                              std::shared_ptr<const Platform> platform = nullptr);
 
 }  // namespace cyclecast
