@@ -99,12 +99,23 @@ class KeyTable {
         return reader(node, key, &std::invoke(member, *object), problems);
       });
     }
+    for (const auto& step : table.steps_) {
+      steps_.push_back([step, member](const YamlNode& node, S* object, Diagnostics* problems) {
+        step(node, &std::invoke(member, *object), problems);
+      });
+    }
     return *this;
   }
-  // A check over several keys, run on maps whose keys were all readable. It may use node.Find() to
-  // point at the key at fault.
-  KeyTable& Check(std::function<void(const YamlNode&, const S&, Diagnostics*)> check) {
-    checks_.push_back(std::move(check));
+  // What the reference says of the last row's default, where the struct's own is not the whole
+  // truth.
+  KeyTable& WithDefault(std::string text) {
+    info_->fields.back().default_text = std::move(text);
+    return *this;
+  }
+  // A step over several keys, run on maps whose keys were all readable: checks them, or fills in
+  // what depends on others. It may use node.Find() to see what was given and to point at it.
+  KeyTable& Then(std::function<void(const YamlNode&, S*, Diagnostics*)> step) {
+    steps_.push_back(std::move(step));
     return *this;
   }
 
@@ -119,7 +130,7 @@ class KeyTable {
       readers_[i](*values[i], JoinPath(path, info_->fields[i].name), object, problems);
     }
     if (problems->size() != before) return false;
-    for (const auto& check : checks_) check(node, *object, problems);
+    for (const auto& step : steps_) step(node, object, problems);
     return problems->size() == before;
   }
 
@@ -153,7 +164,7 @@ class KeyTable {
 
   std::shared_ptr<StructInfo> info_;
   std::vector<Reader> readers_;
-  std::vector<std::function<void(const YamlNode&, const S&, Diagnostics*)>> checks_;
+  std::vector<std::function<void(const YamlNode&, S*, Diagnostics*)>> steps_;
 };
 
 // A map with the keys of `table`, which must outlive the result (tables are static).

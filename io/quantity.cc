@@ -181,7 +181,9 @@ Result<double> ParseQuantity(std::string_view text, Dimension dimension) {
   if (unit.empty()) return Error(fmt::format("needs a unit, for example '{}'", info.example));
   for (const UnitName& known : info.units) {
     if (known.name != unit) continue;
-    const double scaled = *value * known.scale;
+    // Dividing by a power of ten rounds once: 100 ns is the double nearest to 1e-7.
+    const double scaled =
+        known.scale < 1 ? *value / std::round(1 / known.scale) : *value * known.scale;
     if (dimension != Dimension::kSize && dimension != Dimension::kCycles) return scaled;
     const double whole = std::round(scaled);
     if (std::abs(scaled - whole) > 1e-9 * std::abs(scaled)) {

@@ -159,10 +159,10 @@ TEST(KeyTable, IncludedKeysStandAmongTheOthers) {
   EXPECT_EQ(outer.engine.count, 4);
 }
 
-TEST(KeyTable, ChecksRunOnReadableMapsOnly) {
+TEST(KeyTable, StepsRunOnReadableMapsOnly) {
   KeyTable<Engine> keys = EngineKeys();
-  keys.Check([](const YamlNode& node, const Engine& engine, Diagnostics* problems) {
-    if (engine.count > 3) problems->Add(node.Find("count")->pos(), "too many");
+  keys.Then([](const YamlNode& node, Engine* engine, Diagnostics* problems) {
+    if (engine->count > 3) problems->Add(node.Find("count")->pos(), "too many");
   });
   Diagnostics problems("c.yaml");
   Engine engine;

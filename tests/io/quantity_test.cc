@@ -25,7 +25,8 @@ TEST(Quantity, ConvertsToTheBaseUnit) {
   EXPECT_EQ(*ParseQuantity("32 GB", Dimension::kSize), 32e9);
   EXPECT_EQ(*ParseQuantity("0 B", Dimension::kSize), 0.0);
   EXPECT_EQ(*ParseQuantity("1.2 TB/s", Dimension::kRate), 1.2e12);
-  EXPECT_DOUBLE_EQ(*ParseQuantity("956 ns", Dimension::kTime), 956e-9);
+  EXPECT_EQ(*ParseQuantity("956 ns", Dimension::kTime), 956e-9);
+  EXPECT_EQ(*ParseQuantity("100 ns", Dimension::kTime), 1e-7);
   EXPECT_EQ(*ParseQuantity("30.1 B/cycle", Dimension::kRatePerCycle), 30.1);
   EXPECT_EQ(*ParseQuantity("1 cycle", Dimension::kCycles), 1.0);
   EXPECT_EQ(*ParseQuantity("250 mW", Dimension::kPower), 0.25);
