@@ -163,6 +163,7 @@ struct Resize {
 struct Embedding {
   std::int64_t entries = 0;
   std::int64_t width = 0;
+  std::optional<DType> dtype = {};  // of the table and the output; unset: the input's
 };
 // Rows picked along `axis` of an activation: `count` of them.
 struct Gather {

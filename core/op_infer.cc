@@ -321,7 +321,7 @@ Result<TensorType> Infer(const Embedding& op, const Inputs& inputs) {
   }
   std::vector<std::int64_t> dims = inputs[0].shape.dims();
   dims.push_back(op.width);
-  return Like(inputs[0], Shape(std::move(dims)));
+  return TensorType{Shape(std::move(dims)), op.dtype.value_or(inputs[0].dtype), inputs[0].layout};
 }
 
 Result<TensorType> Infer(const Gather& op, const Inputs& inputs) {

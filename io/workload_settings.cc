@@ -3,35 +3,65 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "io/nearest.h"
 
 namespace cyclecast {
 
-std::optional<std::int64_t> WorkloadSettings::Extent(const std::string& name) {
-  const auto found = options_.set.find(name);
-  if (found == options_.set.end()) return std::nullopt;
-  const bool first = used_.insert(name).second;
-  const std::string& text = found->second;
+namespace {
+
+std::optional<std::int64_t> ParseExtent(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = code == std::errc() && end == text.data() + text.size() && !text.empty();
-  if (whole && value >= 1 && value <= kMaxExtent) return value;
-  if (first) {
-    wrong_.push_back({SourcePos{}, "--set " + name + "=" + text + ": '" + name +
-                                       "' must be a whole number from 1 to 2147483648"});
+  if (!whole || value < 1 || value > kMaxExtent) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+void WorkloadSettings::Refuse(const std::string& name, const std::string& what) {
+  const std::string message = "--set " + name + "=" + options_.set.at(name) + ": " + what;
+  const auto same = [&](const Diagnostic& d) { return d.message == message; };
+  if (std::none_of(wrong_.begin(), wrong_.end(), same)) wrong_.push_back({SourcePos{}, message});
+}
+
+std::optional<std::int64_t> WorkloadSettings::Extent(const std::string& name) {
+  const auto found = options_.set.find(name);
+  if (found == options_.set.end()) return std::nullopt;
+  used_.insert(name);
+  const std::optional<std::int64_t> value = ParseExtent(found->second);
+  if (!value) Refuse(name, "'" + name + "' must be a whole number from 1 to 2147483648");
+  return value;
+}
+
+std::optional<std::vector<std::int64_t>> WorkloadSettings::Extents(const std::string& name) {
+  const auto found = options_.set.find(name);
+  if (found == options_.set.end()) return std::nullopt;
+  used_.insert(name);
+  std::vector<std::int64_t> extents;
+  std::string_view rest = found->second;
+  while (true) {
+    const std::size_t cut = rest.find('x');
+    const std::optional<std::int64_t> extent = ParseExtent(rest.substr(0, cut));
+    if (!extent) {
+      Refuse(name, "'" + name + "' must be extents of 1 or more such as 1x3x224x224");
+      return std::nullopt;
+    }
+    extents.push_back(*extent);
+    if (cut == std::string_view::npos) return extents;
+    rest.remove_prefix(cut + 1);
   }
-  return std::nullopt;
 }
 
 std::optional<DType> WorkloadSettings::Type() {
   const auto found = options_.set.find("dtype");
   if (found == options_.set.end()) return std::nullopt;
-  const bool first = used_.insert("dtype").second;
+  used_.insert("dtype");
   const std::optional<DType> dtype = ParseDType(found->second);
-  if (!dtype && first) {
-    wrong_.push_back({SourcePos{}, "--set dtype=" + found->second + ": unknown element type" +
-                                       Suggestion(found->second, DTypeNames())});
+  if (!dtype) {
+    Refuse("dtype", "unknown element type" + Suggestion(found->second, DTypeNames()));
   }
   return dtype;
 }

@@ -25,15 +25,22 @@ class WorkloadSettings {
   // The value of `name`, a whole number from 1 to 2^31, or nothing when it is not set (or wrong,
   // which is kept for Finish).
   std::optional<std::int64_t> Extent(const std::string& name);
+  // The value of `name` as extents "1x3x224x224", each from 1 to 2^31; one number is one extent.
+  std::optional<std::vector<std::int64_t>> Extents(const std::string& name);
   // "dtype", or nothing.
   std::optional<DType> Type();
   bool Has(const std::string& name) const { return options_.set.count(name) > 0; }
+
+  const std::vector<Diagnostic>& wrong() const { return wrong_; }
 
   // Everything that was wrong, and every setting that nothing asked for; `known` are the names the
   // workload has.
   std::vector<Diagnostic> Finish(const std::vector<std::string>& known) const;
 
  private:
+  // Marks `name` as used and keeps `what` for Finish the first time.
+  void Refuse(const std::string& name, const std::string& what);
+
   const WorkloadOptions& options_;
   std::set<std::string> used_;
   std::vector<Diagnostic> wrong_;
