@@ -118,13 +118,14 @@ TEST(RepositoryCheck, HeaderConfinementKeepsSlowHeadersInTheirFolder) {
 
 TEST(RepositoryCheck, NamesOfMachinesAreFileNamesNamesAndAliases) {
   const Tree tree = {
-      MakeFile("configs/tpu/chip_a.yaml",
-               "name: chip_a\nmodes:\n  name: FAST\naliases: [ChipA, 'CHIP-A']  # of "
-               "traces\nclock: 1 GHz\n"),
-      MakeFile("configs/vpu/chip_b.yaml", "aliases:\n  - ChipB\n  - CHIP_B\nclock: 1 GHz\n"),
+      MakeFile(
+          "configs/tpu/chip_a.yaml",
+          "name: chip_a\nmodes:\n  name: FAST\naliases: [ChipA, 'CHIP-A', Chip A(in a box)]  # of "
+          "traces\nclock: 1 GHz\n"),
+      MakeFile("configs/vpu/chip_b.yaml", "aliases:\n  - ChipB\n  - CHIP B\nclock: 1 GHz\n"),
       MakeFile("configs/workloads/net.yaml", "name: net\n")};
-  const std::vector<std::string> expected = {"CHIP-A", "CHIP_B", "ChipA",
-                                             "ChipB",  "chip_a", "chip_b"};
+  const std::vector<std::string> expected = {
+      "CHIP B", "CHIP-A", "Chip A(in a box)", "ChipA", "ChipB", "chip_a", "chip_b"};
   EXPECT_EQ(NamesOfMachines(tree), expected);
 }
 
@@ -152,8 +153,8 @@ TEST(RepositoryCheck, FileLengthFindsMoreThanFiveHundredLines) {
 
 TEST(RepositoryCheck, SourceOfNumbersFindsNumbersWithoutComment) {
   const Tree tree = {MakeFile("configs/vpu/x.yaml",
-                              "name: x_2_7              \n"
-                              "clock: 940 MHz           \n"  // line 2: no source
+                              "name: x_2_7\n"
+                              "clock: 940 MHz\n"  // line 2: no source
                               "clock: 940 MHz  # manual 3.1\n"
                               "sizes: [1, 2]  # -\n"        // line 4: no word in the comment
                               "memory: { read: 1 GB/s }\n"  // line 5
@@ -161,7 +162,8 @@ TEST(RepositoryCheck, SourceOfNumbersFindsNumbersWithoutComment) {
                               "text: \"# 5\"\n"
                               "# 7 lines\n"
                               "scale: -0.5\n"  // line 9
-                              "dataflow: weight_stationary\n"),
+                              "dataflow: weight_stationary\n"
+                              "description: two chips, 8 MiB\n"),
                      MakeFile("configs/workloads/y.yaml", "batch: 1\n")};
   EXPECT_EQ(Places(SourceOfNumbers(tree)),
             "configs/vpu/x.yaml:2 configs/vpu/x.yaml:4 configs/vpu/x.yaml:5 configs/vpu/x.yaml:6 "

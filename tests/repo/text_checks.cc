@@ -5,7 +5,6 @@
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "tests/repo/checks.h"
 
@@ -51,15 +50,22 @@ std::size_t CommentStart(std::string_view line) {
   return line.size();
 }
 
-// "a, [b, 'c']" -> a, b, c
-std::vector<std::string> Words(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return c == ',' || c == '[' || c == ']' || c == '"' || c == '\''; }, ' ');
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
+// The items of a flow list, of a part of one, or of a line of a block list: "[a, 'b c']" -> a, b c;
+// "- a" -> a
+std::vector<std::string> Items(std::string_view text) {
+  constexpr std::string_view kAround = " \t[]\"'";
+  std::vector<std::string> items;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    std::string_view item = text.substr(start, comma - start);
+    start = comma + 1;
+    item.remove_prefix(std::min(item.find_first_not_of(kAround), item.size()));
+    if (StartsWith(item, "- ")) item.remove_prefix(2);
+    item.remove_prefix(std::min(item.find_first_not_of(kAround), item.size()));
+    item = item.substr(0, item.find_last_not_of(kAround) + 1);
+    if (!item.empty()) items.emplace_back(item);
+  }
+  return items;
 }
 
 // The values of the top-level keys `name` and `aliases`, the latter as a flow or block list, over
@@ -78,9 +84,7 @@ void AddNames(const File& file, std::set<std::string>& names) {
     } else if (!in_aliases) {
       continue;
     }
-    for (const std::string& word : Words(value)) {
-      if (word != "-") names.insert(word);
-    }
+    for (const std::string& item : Items(value)) names.insert(item);
   }
 }
 
