@@ -179,6 +179,7 @@ std::vector<Finding> SourceOfNumbers(const Tree& tree) {
     if (!IsMachineFile(file.path)) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       const std::string& line = file.lines[i];
+      if (StartsWith(line, "description:")) continue;  // free text
       const std::size_t comment = CommentStart(line);
       if (std::regex_search(line.substr(0, comment), kNumber) &&
           !std::regex_search(line.substr(comment), kSource)) {
