@@ -10,7 +10,7 @@ namespace {
 
 using namespace cyclecast::testing;  // NOLINT(google-build-using-namespace)
 
-Estimate Analyse(const Schedule& schedule) { return Run(*MakeAnalyticalModel(), schedule); }
+Estimate Analyse(const Schedule& schedule) { return EstimateOf(*MakeAnalyticalModel(), schedule); }
 
 TEST(AnalyticalModel, KernelsFollowEachOtherAfterTheFirstLaunch) {
   Kernel first = Pipeline(5, 10, 30, 20), second = Pipeline(2, 10, 30, 20);
@@ -79,7 +79,7 @@ TEST(AnalyticalModel, AttributionSumsOnRandomSchedules) {
   options.kernels = 4;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const Schedule schedule = RandomSchedule(seed, options);
-    const Estimate estimate = Analyse(schedule);  // Run() checks the sums
+    const Estimate estimate = Analyse(schedule);  // EstimateOf() checks the sums
     for (const KernelEstimate& kernel : estimate.kernels) EXPECT_GE(kernel.cycles, kernel.bound);
   }
 }

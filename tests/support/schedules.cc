@@ -241,7 +241,7 @@ Schedule RandomSchedule(std::uint64_t seed, const RandomOptions& options) {
   return schedule;
 }
 
-Estimate Run(const CostModel& model, const Schedule& schedule) {
+Estimate EstimateOf(const CostModel& model, const Schedule& schedule) {
   Result<Estimate> result = model.estimate(schedule);
   if (!result) {
     ADD_FAILURE() << model.name() << ": " << result.error().Text();

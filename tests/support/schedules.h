@@ -62,7 +62,7 @@ struct RandomOptions {
 Schedule RandomSchedule(std::uint64_t seed, const RandomOptions& options);
 
 // The estimate; a test failure and an empty one where the model refuses.
-Estimate Run(const CostModel& model, const Schedule& schedule);
+Estimate EstimateOf(const CostModel& model, const Schedule& schedule);
 // Everything a model answers, as text: equal texts mean equal estimates.
 std::string Dump(const Estimate& estimate);
 
