@@ -44,8 +44,8 @@ std::vector<const YamlNode*> MatchKeys(const YamlNode& node, const std::string& 
       values[i] = nullptr;
     } else if (values[i] == nullptr && info.fields[i].required) {
       problems->Add(node.owner_pos(),
-                    fmt::format("the key '{}' is missing{}: {} ({})", info.fields[i].name, where,
-                                info.fields[i].doc, Describe(info.fields[i].type)));
+                    fmt::format("the key '{}' is missing{} ({}). {}", info.fields[i].name, where,
+                                Describe(info.fields[i].type), info.fields[i].doc));
     }
   }
   return values;

@@ -75,7 +75,7 @@ class DocumentReader {
     const std::string* name = ScalarText(extends, "extends", expected, true, problems_);
     if (name == nullptr) return std::nullopt;
     const std::string target =
-        IsPath(*name) ? (fs::path(file).parent_path() / *name).string() : *name;
+        IsPath(*name) ? (fs::path(file).parent_path() / *name).lexically_normal().string() : *name;
     const Result<std::string> path = FindMachine(target, root_);
     if (!path) {
       problems_->Add(extends.pos(), "'extends': " + path.error().diagnostics().front().message);
@@ -107,21 +107,25 @@ class DocumentReader {
   std::vector<std::string> open_;  // canonical paths of the files being read
 };
 
-// The key a finding of Validate() is about: the first quoted path in its text that the file has, or
-// the longest part of it that it has.
+// The key a finding of Validate() is about: of the paths quoted in its text the first that the file
+// itself gives, else the first that a file it extends gives. A path may be longer than what is
+// there.
 SourcePos PlaceOf(const std::string& message, const YamlNode& root) {
+  std::optional<SourcePos> place;
   for (std::size_t begin = message.find('\''); begin != std::string::npos;) {
     const std::size_t end = message.find('\'', begin + 1);
     if (end == std::string::npos) break;
     std::string path = message.substr(begin + 1, end - begin - 1);
-    while (!path.empty()) {
-      if (const YamlNode* node = root.FindPath(path)) return node->pos();
-      const std::size_t dot = path.rfind('.');
-      path.resize(dot == std::string::npos ? 0 : dot);
+    const YamlNode* node = root.FindPath(path);
+    while (node == nullptr && path.rfind('.') != std::string::npos) {
+      path.resize(path.rfind('.'));
+      node = root.FindPath(path);
     }
+    if (node != nullptr && node->file == root.file) return node->pos();
+    if (node != nullptr && !place) place = node->pos();
     begin = message.find('\'', end + 1);
   }
-  return root.pos();
+  return place.value_or(root.pos());
 }
 
 template <class Document>
@@ -186,7 +190,7 @@ Result<std::string> FindMachine(const std::string& name_or_path, const ConfigRoo
   std::error_code error;
   if (IsPath(name_or_path)) {
     if (fs::exists(name_or_path, error)) return name_or_path;
-    return Error(SourcePos{name_or_path, 0, 0}, "no such machine file");
+    return Error(fmt::format("there is no machine file '{}'", name_or_path));
   }
   for (const fs::path& path : ShippedFiles(root)) {
     if (path.stem() == name_or_path) return path.string();
@@ -206,8 +210,8 @@ Result<std::string> FindMachine(const std::string& name_or_path, const ConfigRoo
                     root.dir));
   }
   return Error(
-      fmt::format("there is no machine '{}'{}; `cyclecast machines` lists them, a file "
-                  "is named by its path",
+      fmt::format("'{}' is neither a machine (`cyclecast machines` lists them) nor the path of a "
+                  "file{}",
                   name_or_path, Suggestion(name_or_path, known)));
 }
 

@@ -148,6 +148,13 @@ std::string NotANumber(std::string_view text, bool integer) {
       plain += c;
     }
   }
+  const std::size_t comma = text.find(',');
+  if (comma != std::string_view::npos && comma == text.rfind(',') &&
+      (text.size() - comma != 4 || LooksOctal(plain))) {
+    std::string point(text);
+    point[comma] = '.';
+    if (ParseDecimal(point)) return fmt::format("is '{}': write a point: {}", text, point);
+  }
   if (separators && ParseDecimal(plain)) {
     return fmt::format("is '{}': write the number without separators: {}", text, plain);
   }
@@ -157,7 +164,8 @@ std::string NotANumber(std::string_view text, bool integer) {
       return fmt::format("is '{}': it is a count; write {}", text,
                          static_cast<std::int64_t>(value));
     }
-    return fmt::format("is '{}': it must be a whole number within 64 bits", text);
+    return fmt::format("is '{}': it must be a whole number{}", text,
+                       std::abs(value) < 9e15 ? "" : " within 64 bits");
   }
   return fmt::format("is '{}': it must be a {}number", text, integer ? "whole " : "");
 }
@@ -208,8 +216,13 @@ std::string FormatQuantity(double value, Dimension dimension) {
     if (!best.empty() && std::abs(scaled) < 1.0) continue;
     if (value == 0.0 && unit.scale != 1.0) continue;
     std::string text = fmt::format("{} {}", FormatNumber(scaled), unit.name);
-    // The later, larger unit wins where its text is no longer: 16 MiB, not 16.777216 MB.
-    if (best.empty() || text.size() <= best.size()) best = std::move(text);
+    // The later, larger unit wins where its text is no longer: 16 MiB, not 16.777216 MB; and over
+    // powers of ten: 10000 TB/s, not 1e+16 B/s.
+    const auto length = [](const std::string& candidate) {
+      constexpr std::size_t kPenalty = 100;
+      return candidate.size() + (candidate.find('e') < candidate.find(' ') ? kPenalty : 0);
+    };
+    if (best.empty() || length(text) <= length(best)) best = std::move(text);
   }
   return best;
 }

@@ -125,7 +125,10 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void CheckTag(const std::string& tag, const SourcePos& pos) {
     if (tag.empty() || tag == "?" || tag == "!") return;
-    problems_->Add(pos, fmt::format("tags such as '{}' are not read; write the plain value", tag));
+    constexpr std::string_view kCore = "tag:yaml.org,2002:";
+    const bool core = tag.rfind(kCore, 0) == 0;
+    problems_->Add(pos, fmt::format("tags such as '{}' are not read; write the plain value",
+                                    core ? "!!" + tag.substr(kCore.size()) : tag));
   }
   void TakeKey(const YamlNode& key) {
     Frame& frame = stack_.back();

@@ -94,16 +94,17 @@ TEST(KeyTable, ReadsEveryKindOfValue) {
 }
 
 TEST(KeyTable, ReportsEverythingTogetherInOrder) {
-  EXPECT_EQ(Problems("nmae: c1\nclock: 940\nengine:\n  count: 65\nshare: 0\nfast: yes\n"),
-            "c.yaml:1:1: error: unknown key 'nmae'; did you mean 'name'?\n"
-            "c.yaml:1:1: error: the key 'name' is missing: What it is called. (a name of a-z, 0-9 "
-            "and _)\n"
-            "c.yaml:2:8: error: 'clock' needs a unit, for example '940 MHz'\n"
-            "c.yaml:3:1: error: the key 'bandwidth' is missing in 'engine': Of one. (a data rate, "
-            "more than 0 B/s)\n"
-            "c.yaml:4:10: error: 'engine.count' is 65: it must be 1 to 64\n"
-            "c.yaml:5:8: error: 'share' is 0: it must be more than 0, at most 1\n"
-            "c.yaml:6:7: error: 'fast' is 'yes': write true");
+  EXPECT_EQ(
+      Problems("nmae: c1\nclock: 940\nengine:\n  count: 65\nshare: 0\nfast: yes\n"),
+      "c.yaml:1:1: error: unknown key 'nmae'; did you mean 'name'?\n"
+      "c.yaml:1:1: error: the key 'name' is missing (a name of a-z, 0-9 and _). What it is "
+      "called.\n"
+      "c.yaml:2:8: error: 'clock' needs a unit, for example '940 MHz'\n"
+      "c.yaml:3:1: error: the key 'bandwidth' is missing in 'engine' (a data rate, more than 0 "
+      "B/s). Of one.\n"
+      "c.yaml:4:10: error: 'engine.count' is 65: it must be 1 to 64\n"
+      "c.yaml:5:8: error: 'share' is 0: it must be more than 0, at most 1\n"
+      "c.yaml:6:7: error: 'fast' is 'yes': write true");
 }
 
 TEST(KeyTable, WrongKindsAreNamed) {

@@ -56,7 +56,7 @@ TEST(MachineLoader, FindsByNameAliasAndPath) {
 TEST(MachineLoader, UnknownMachineNamesTheNearest) {
   EXPECT_THAT(FindMachine("tpu_v44", Root()).error().Text(), HasSubstr("did you mean 'tpu_v4'?"));
   EXPECT_THAT(FindMachine("no/such.yaml", Root()).error().Text(),
-              HasSubstr("no/such.yaml: error: no such machine file"));
+              HasSubstr("there is no machine file 'no/such.yaml'"));
   EXPECT_THAT(FindMachine("tpu_v4", {"/no/such/folder"}).error().Text(),
               HasSubstr("CYCLECAST_CONFIG_DIR"));
 }

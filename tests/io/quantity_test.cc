@@ -71,7 +71,11 @@ TEST(Quantity, SaysHowToWriteTheNumber) {
   EXPECT_THAT(NotANumber("0x10", true), HasSubstr("hexadecimal"));
   EXPECT_THAT(NotANumber("1_000", true), HasSubstr("without separators: 1000"));
   EXPECT_THAT(NotANumber("1e3", true), HasSubstr("write 1000"));
-  EXPECT_THAT(NotANumber("1.5", true), HasSubstr("whole number"));
+  EXPECT_THAT(NotANumber("1.5", true), HasSubstr("it must be a whole number"));
+  EXPECT_THAT(NotANumber("1e30", true), HasSubstr("within 64 bits"));
+  EXPECT_THAT(NotANumber("0,89", false), HasSubstr("write a point: 0.89"));
+  EXPECT_THAT(NotANumber("2,5", false), HasSubstr("write a point: 2.5"));
+  EXPECT_THAT(NotANumber("1,024", true), HasSubstr("without separators: 1024"));
   EXPECT_THAT(NotANumber("many", false), HasSubstr("must be a number"));
   EXPECT_THAT(Problem("1_000 MHz", Dimension::kFrequency), HasSubstr("without separators: 1000"));
   EXPECT_THAT(Problem("fast", Dimension::kFrequency), HasSubstr("for example '940 MHz'"));
@@ -86,6 +90,7 @@ TEST(Quantity, FormatsInTheShortestUnit) {
   EXPECT_EQ(FormatQuantity(700e-9, Dimension::kTime), "700 ns");
   EXPECT_EQ(FormatQuantity(1, Dimension::kCycles), "1 cycle");
   EXPECT_EQ(FormatQuantity(1.2e12, Dimension::kRate), "1.2 TB/s");
+  EXPECT_EQ(FormatQuantity(1e16, Dimension::kRate), "10000 TB/s");
 }
 
 TEST(Quantity, FormattedTextReadsBack) {
