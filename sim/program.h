@@ -113,7 +113,7 @@ struct MemoryNode {
   std::int64_t bandwidth = 0;  // quantised
   bool used = false;
   // Hardware effects; 0: none.
-  std::int64_t refresh_interval = 0, refresh_cycles = 0, arbitration = 0;
+  std::int64_t refresh_interval = 0, refresh_cycles = 0, refresh_phase = 0, arbitration = 0;
 };
 
 struct Program {

@@ -6,6 +6,7 @@
 #include <systemc>
 
 #include "sim/chip.h"
+#include "sim/effects.h"
 #include "sim/memory/fair_memory.h"
 
 namespace cyclecast {
@@ -122,6 +123,9 @@ class SimulatedModel : public CostModel {
     const std::lock_guard<std::mutex> lock(process.mutex);
     Status compiled = sim::Compile(schedule, &process.program);
     if (!compiled) return compiled.error();
+    if (options_.hardware_effects) {
+      sim::ApplyEffects(schedule, options_.seed, &process.program);
+    }
     sim::Run::Options options;
     options.timeline = options_.timeline;
     options.fast_forward = !options_.exact && !options_.timeline && process.program.repeatable;

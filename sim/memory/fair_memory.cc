@@ -20,15 +20,16 @@ void FairMemory::Configure(const SharedMemory&, const MemoryNode& node, Run* run
   run_ = run;
   node_ = node;
   share_.Reset(node.bandwidth);
-  start_ = run->now;
-  service_ = 0;
+  start_ = run->now - node.refresh_phase;
+  service_ = ServiceAt(run->now);
   armed_ = -1;
   booked_rate_ = booked_alone_ = 0;
   requests_.clear();
   done_.clear();
 }
 
-// With refresh the memory rests for the first `refresh_cycles` of every interval.
+// With refresh the memory rests for the first `refresh_cycles` of every interval, counted from a
+// phase before the start of the run.
 std::int64_t FairMemory::ServiceAt(std::int64_t time) const {
   const std::int64_t elapsed = time - start_;
   if (node_.refresh_cycles == 0) return elapsed;

@@ -35,14 +35,14 @@ class FairMemory : public MemoryModel, public tlm::tlm_fw_transport_if<> {
   void OnDone();
   void CatchUp();
   void Rearm();
-  // Cycles of service (not refreshing) from the start of the run until `time`, and back.
+  // Cycles of service (not refreshing) from `start_` until `time`, and back.
   std::int64_t ServiceAt(std::int64_t time) const;
   std::int64_t TimeOf(std::int64_t service) const;
 
   Run* run_ = nullptr;
   MemoryNode node_;
   FairShare share_;
-  std::int64_t start_ = 0;    // of the run
+  std::int64_t start_ = 0;    // of the refresh interval in which the run began
   std::int64_t service_ = 0;  // up to which the streams have advanced
   std::int64_t armed_ = -1;   // time of the pending notification
   std::int64_t booked_rate_ = 0, booked_alone_ = 0;

@@ -40,7 +40,7 @@ TEST(FastForward, NestedLoopsCostWithTheirDepthNotTheirTrips) {
 }
 
 TEST(FastForward, EqualsExactOnRandomNests) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
     RandomOptions options;
     options.remainders = seed % 2 == 0;
     options.any_depth = seed % 3 == 0;
@@ -52,7 +52,7 @@ TEST(FastForward, EqualsExactOnRandomNests) {
 }
 
 TEST(FastForward, EqualsExactUnderContention) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
     RandomOptions options;
     options.contention = true;
     options.remainders = seed % 2 == 0;
@@ -64,7 +64,7 @@ TEST(FastForward, EqualsExactUnderContention) {
 }
 
 TEST(FastForward, EqualsExactAcrossOverlappingKernels) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomOptions options;
     options.contention = seed % 2 == 0;
     options.remainders = options.outer_loads = options.prefetch = options.latency = true;
