@@ -69,6 +69,7 @@ struct StructInfo {
   std::string name;  // "memory"
   std::string doc;
   std::vector<FieldInfo> fields;
+  std::vector<TypeInfo> others = {};  // the type of keys of any other name; empty: there are none
   std::vector<std::string> FieldNames() const;
 };
 

@@ -54,6 +54,7 @@ class SchemaWriter {
       if (field.required && !partial) required.push_back(field.name);
     }
     schema["properties"] = std::move(properties);
+    if (!info.others.empty()) schema["additionalProperties"] = Type(info.others[0], partial);
     if (!required.empty()) schema["required"] = std::move(required);
     return schema;
   }

@@ -55,14 +55,12 @@ std::optional<std::vector<std::int64_t>> WorkloadSettings::Extents(const std::st
   }
 }
 
-std::optional<DType> WorkloadSettings::Type() {
-  const auto found = options_.set.find("dtype");
+std::optional<DType> WorkloadSettings::Type(const std::string& name) {
+  const auto found = options_.set.find(name);
   if (found == options_.set.end()) return std::nullopt;
-  used_.insert("dtype");
+  used_.insert(name);
   const std::optional<DType> dtype = ParseDType(found->second);
-  if (!dtype) {
-    Refuse("dtype", "unknown element type" + Suggestion(found->second, DTypeNames()));
-  }
+  if (!dtype) Refuse(name, "unknown element type" + Suggestion(found->second, DTypeNames()));
   return dtype;
 }
 

@@ -27,8 +27,8 @@ class WorkloadSettings {
   std::optional<std::int64_t> Extent(const std::string& name);
   // The value of `name` as extents "1x3x224x224", each from 1 to 2^31; one number is one extent.
   std::optional<std::vector<std::int64_t>> Extents(const std::string& name);
-  // "dtype", or nothing.
-  std::optional<DType> Type();
+  // An element type, or nothing.
+  std::optional<DType> Type(const std::string& name = "dtype");
   bool Has(const std::string& name) const { return options_.set.count(name) > 0; }
 
   const std::vector<Diagnostic>& wrong() const { return wrong_; }
