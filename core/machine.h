@@ -123,6 +123,8 @@ struct MpeMode {
   std::int64_t channels = 1;                 // output channels at once (NTK)
   std::int64_t bits = 0;                     // of an input element; 0: any
   std::vector<std::string> operations = {};  // that may use the mode; empty: all
+  double read_efficiency = 1.0;              // of activation reads, on top of DpuSpec's
+  std::int64_t block_w = 0, block_h = 0;     // outputs computed at once; 0: the DPU's own block
 };
 
 // Measured rate of an operation that does not use the MACs' full width (depthwise, pool, eltwise).

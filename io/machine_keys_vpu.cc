@@ -39,7 +39,13 @@ const KeyTable<MpeMode>& ModeKeys() {
           .Optional("bits", &MpeMode::bits, Integer(Between(0, 64)),
                     "Width of the input elements that may use the mode; 0 for any.")
           .Optional("operations", &MpeMode::operations, List(OperationName(), 0, 64),
-                    "Operations that may use the mode; empty for all.");
+                    "Operations that may use the mode; empty for all.")
+          .Optional("read_efficiency", &MpeMode::read_efficiency, Number(MoreThanUpTo(0, 1)),
+                    "Share of the reads' rate that activations get in this mode.")
+          .Optional("block_w", &MpeMode::block_w, Integer(Between(0, 8192)),
+                    "Width of the block of outputs computed at once; 0 for the DPU's own.")
+          .Optional("block_h", &MpeMode::block_h, Integer(Between(0, 8192)),
+                    "Height of that block; 0 for the DPU's own.");
   return keys;
 }
 

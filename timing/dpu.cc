@@ -100,12 +100,15 @@ void AddMatrixPasses(const DpuWorkload& workload, const VpuSpec& vpu, DpuStages*
   const double rate = static_cast<double>(dpu.macs_per_cycle) * dpu.mac_efficiency /
                       ForDType(dpu.passes, workload.input.dtype);
   const double compute_per_output = taps * SkippedTo(workload, dpu) / rate;
-  const double read_per_pixel = taps * BytesPerElement(workload.input.dtype) / ReadRate(vpu);
+  const double read_per_pixel =
+      taps * BytesPerElement(workload.input.dtype) / (ReadRate(vpu) * mode.read_efficiency);
   const double read_per_filter = taps * WeightBytesPerElement(workload) / ReadRate(vpu);
+  const std::int64_t block_w = mode.block_w > 0 ? mode.block_w : dpu.block_w;
+  const std::int64_t block_h = mode.block_h > 0 ? mode.block_h : dpu.block_h;
   for (const Run& w : Split(out.w, mode.grid_w)) {
     for (const Run& h : Split(out.h, mode.grid_h)) {
       const double pixels =
-          static_cast<double>(RoundUp(w.extent, dpu.block_w) * RoundUp(h.extent, dpu.block_h));
+          static_cast<double>(RoundUp(w.extent, block_w) * RoundUp(h.extent, block_h));
       for (const Run& c : Split(RoundUp(out.c, kChannelWindow), mode.channels)) {
         const double passes = static_cast<double>(w.count * h.count * c.count * out.b);
         const double filters = static_cast<double>(c.extent);
