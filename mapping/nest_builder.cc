@@ -36,6 +36,16 @@ TaskId NestBuilder::AddTask(LoopId loop, Task task) {
   return id;
 }
 
+TaskId NestBuilder::AddTaskBeforeLoops(LoopId loop, Task task) {
+  const TaskId id = static_cast<TaskId>(kernel_.tasks.size());
+  kernel_.tasks.push_back(std::move(task));
+  auto& body = kernel_.loops[Index(loop)].body;
+  const auto inner =
+      std::find_if(body.begin(), body.end(), [](const NestItem& item) { return item.is_loop; });
+  body.insert(inner, TaskItem(id));
+  return id;
+}
+
 Bytes NestBuilder::Footprint() const {
   Bytes sum;
   for (const cyclecast::Buffer& buffer : kernel_.buffers) sum += buffer.slot * buffer.depth;

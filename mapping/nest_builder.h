@@ -27,7 +27,10 @@ class NestBuilder {
   AxisLoop AddLoop(LoopId parent, std::string name, std::int64_t trips, bool last_differs);
   // A buffer with one generation per iteration of `scope`; no deeper than it has generations.
   BufferId AddBuffer(std::string name, LoopId scope, std::int64_t depth, Bytes slot);
+  // At the end of the loop's body so far.
   TaskId AddTask(LoopId loop, Task task);
+  // Before the loops in the loop's body: what their tasks read must precede them in program order.
+  TaskId AddTaskBeforeLoops(LoopId loop, Task task);
 
   // Says for one combination of last iterations whether it is the last of a loop.
   class Corner {

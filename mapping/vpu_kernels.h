@@ -88,7 +88,11 @@ void AddTransfer(const VpuContext& context, const TransferSpec& spec, LoopId loo
       const Bytes share(bytes * (e + 1) / spec.engines - bytes * e / spec.engines);
       return TransferCost(context, spec, share);
     });
-    nest->AddTask(loop, std::move(task));
+    if (spec.kind == TaskKind::kStore) {
+      nest->AddTask(loop, std::move(task));
+    } else {
+      nest->AddTaskBeforeLoops(loop, std::move(task));
+    }
   }
 }
 

@@ -1,0 +1,218 @@
+// train, evaluate, predict, features: what concerns the learned correction.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/samples.h"
+#include "apps/session.h"
+#include "io/csv.h"
+#include "io/report/table.h"
+#include "learned/evaluate.h"
+#include "learned/residual.h"
+#include "learned/train.h"
+#include "traces/trace_csv.h"
+
+namespace cyclecast {
+namespace {
+
+// The samples that were priced, in order.
+std::vector<TraceSample> PricedOnly(Samples samples) {
+  std::vector<TraceSample> kept;
+  for (std::size_t i = 0; i < samples.samples.size(); ++i) {
+    if (samples.priced[i]) kept.push_back(std::move(samples.samples[i]));
+  }
+  return kept;
+}
+
+TrainOptions OptionsOf(const LearnCommand& command, ProgressLine* progress) {
+  TrainOptions options;
+  options.base = command.base;
+  options.group_by = command.group_by.empty() ? "shape" : command.group_by;
+  options.seed = command.seed;
+  options.threads = command.jobs;
+  options.params = command.params;
+  options.progress = [progress](std::string_view what, double share) {
+    progress->Update(share, what);
+  };
+  return options;
+}
+
+// A residual per machine: the one named, or what ships.
+class Residuals {
+ public:
+  explicit Residuals(std::string path) : path_(std::move(path)) {}
+  Result<const ResidualModel*> For(const std::string& machine) {
+    const std::string key = path_.empty() ? machine : "";
+    auto known = models_.find(key);
+    if (known == models_.end()) {
+      auto found = FindResidual(path_, machine);
+      if (!found.ok()) return found.error();
+      known = models_.emplace(key, *std::move(found)).first;
+    }
+    return known->second.get();
+  }
+
+ private:
+  std::string path_;
+  std::map<std::string, std::shared_ptr<const ResidualModel>> models_;
+};
+
+// Appends a time in both units; cycles stay empty without a clock. Not positive: both empty.
+void TimeCells(double us, Hertz clock, std::vector<std::string>* us_cells,
+               std::vector<std::string>* cycle_cells) {
+  const bool there = us > 0;
+  us_cells->push_back(there ? fmt::format("{:.6g}", us) : "");
+  const bool cycles = there && clock > Hertz(0);
+  cycle_cells->push_back(cycles ? fmt::format("{:.0f}", us * 1e-6 * clock.value()) : "");
+}
+
+Result<std::vector<std::string>> PredictionCells(const TraceSample& sample, bool priced,
+                                                 Residuals* residuals) {
+  std::vector<std::string> us, cycles;
+  RowPrediction corrected;
+  bool has_corrected = false;
+  if (priced) {
+    const auto residual = residuals->For(sample.machine);
+    if (!residual.ok()) return residual.error();
+    if (*residual != nullptr) {
+      const auto base = BaseOf(sample, (*residual)->info().base);
+      if (!base.ok()) return base.error();
+      corrected = (*residual)->Predict(**base, sample.machine);
+      has_corrected = true;
+    }
+  }
+  TimeCells(priced ? sample.analytical.Total() : 0, sample.clock, &us, &cycles);
+  TimeCells(priced ? sample.simulated.Total() : 0, sample.clock, &us, &cycles);
+  TimeCells(corrected.us, sample.clock, &us, &cycles);
+  TimeCells(corrected.lower_us, sample.clock, &us, &cycles);
+  TimeCells(corrected.upper_us, sample.clock, &us, &cycles);
+  us.push_back(!has_corrected ? "" : corrected.in_domain ? "1" : "0");
+  TimeCells(MeasuredMicroseconds(sample), sample.clock, &us, &cycles);
+  us.insert(us.end(), cycles.begin(), cycles.end());
+  return us;
+}
+
+const std::vector<std::string>& PredictionColumns() {
+  static const std::vector<std::string> columns = {
+      "analytical_us", "simulated_us", "corrected_us",      "lower_us",         "upper_us",
+      "in_domain",     "measured_us",  "analytical_cycles", "simulated_cycles", "corrected_cycles",
+      "lower_cycles",  "upper_cycles", "measured_cycles"};
+  return columns;
+}
+
+// What training found, for people: data, settings, out-of-fold figures.
+std::string DescribeResidual(const ResidualModel& model) {
+  const ResidualInfo& info = model.info();
+  std::string machines;
+  for (const std::string& machine : info.machines) machines += " " + machine;
+  std::string text = fmt::format(
+      "residual on {} for{}: {} rows in {} groups by {}, {} members, {} features ({})\n", info.base,
+      machines, info.rows, info.groups, info.group_by, info.members, model.columns().size(),
+      Name(info.features));
+  Evaluation evaluation;
+  evaluation.title = fmt::format("out of fold, {} inner folds", info.folds);
+  evaluation.blocks = {{"training data", info.figures, info.coverage, info.median_width}};
+  evaluation.notes = info.notes;
+  return text + EvaluationReport(evaluation, ReportFormat::kText);
+}
+
+std::string FeatureList() {
+  TextTable table;
+  table.Column("feature");
+  table.Column("unit");
+  table.Column("kind");
+  table.Column("meaning");
+  for (const FeatureInfo& feature : DescribeFeatures()) {
+    table.Row(
+        {feature.name, feature.unit, feature.absolute ? "absolute" : "relative", feature.doc});
+  }
+  return table.Text();
+}
+
+}  // namespace
+
+Status RunTrain(const LearnCommand& command) {
+  if (Status free = CheckOutput(command.output); !free.ok()) return free;
+  const bool simulate = command.base == "simulated";
+  Result<Samples> samples =
+      CollectSamples(command.traces, command.machine, simulate, command.skip_bad);
+  if (!samples.ok()) return samples.error();
+  ProgressLine progress("training");
+  const Result<ResidualModel> model =
+      TrainResidual(PricedOnly(*std::move(samples)), OptionsOf(command, &progress));
+  if (!model.ok()) return model.error();
+  if (Status written = WriteOutput(command.output, model->Bytes()); !written.ok()) return written;
+  return WriteOutput({}, DescribeResidual(*model));
+}
+
+Status RunEvaluate(const LearnCommand& command) {
+  if (Status free = CheckOutput(command.output); !free.ok()) return free;
+  const Result<Evaluation> evaluation = EvaluateTraces(command);
+  if (!evaluation.ok()) return evaluation.error();
+  return WriteOutput(command.output, EvaluationReport(*evaluation, command.format));
+}
+
+Result<Evaluation> EvaluateTraces(const LearnCommand& command) {
+  Result<Samples> samples = CollectSamples(command.traces, command.machine, true, command.skip_bad);
+  if (!samples.ok()) return samples.error();
+  const std::vector<TraceSample> priced = PricedOnly(*std::move(samples));
+  if (command.cross_validate > 0) {
+    ProgressLine progress("cross-validating");
+    return CrossValidate(priced, OptionsOf(command, &progress), command.cross_validate);
+  }
+  if (command.residual.empty()) return EvaluateBase(priced);
+  const Result<ResidualModel> model = LoadResidual(command.residual);
+  if (!model.ok()) return model.error();
+  return EvaluateHeldOut(priced, *model);
+}
+
+Status RunPredict(const LearnCommand& command) {
+  if (Status free = CheckOutput(command.output); !free.ok()) return free;
+  const Result<Samples> samples =
+      CollectSamples(command.traces, command.machine, true, command.skip_bad);
+  if (!samples.ok()) return samples.error();
+  Residuals residuals(command.residual);
+  const std::vector<std::string> columns = TraceColumns(samples->trace);
+  std::vector<std::string> header = columns;
+  header.insert(header.end(), PredictionColumns().begin(), PredictionColumns().end());
+  CsvWriter csv;
+  csv.Row(header);
+  for (std::size_t i = 0; i < samples->samples.size(); ++i) {
+    std::vector<std::string> cells = TraceCells(samples->trace.rows[i], columns);
+    const auto prediction = PredictionCells(samples->samples[i], samples->priced[i], &residuals);
+    if (!prediction.ok()) return prediction.error();
+    cells.insert(cells.end(), prediction->begin(), prediction->end());
+    csv.Row(cells);
+  }
+  return WriteOutput(command.output, csv.text());
+}
+
+Status RunFeatures(bool describe, const LearnCommand& command) {
+  if (Status free = CheckOutput(command.output); !free.ok()) return free;
+  if (describe || command.traces.empty()) return WriteOutput(command.output, FeatureList());
+  const Result<Samples> samples =
+      CollectSamples(command.traces, command.machine, command.base == "simulated", false);
+  if (!samples.ok()) return samples.error();
+  CsvWriter csv;
+  csv.Cell("row").Cell("kernel").Cell("op_class").Cell("base_us").Cell("measured_us");
+  for (const FeatureInfo& feature : DescribeFeatures()) csv.Cell(feature.name);
+  csv.EndRow();
+  for (std::size_t i = 0; i < samples->samples.size(); ++i) {
+    const TraceSample& sample = samples->samples[i];
+    const auto base = BaseOf(sample, command.base);
+    if (!base.ok()) return base.error();
+    for (std::size_t k = 0; k < (*base)->kernels.size(); ++k) {
+      const KernelSample& kernel = (*base)->kernels[k];
+      csv.Cell(static_cast<std::int64_t>(i)).Cell(static_cast<std::int64_t>(k));
+      csv.Cell(Name(kernel.op_class)).Cell(kernel.base_us).Cell(MeasuredMicroseconds(sample));
+      for (float value : kernel.features) csv.Cell(static_cast<double>(value));
+      csv.EndRow();
+    }
+  }
+  return WriteOutput(command.output, csv.text());
+}
+
+}  // namespace cyclecast

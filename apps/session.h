@@ -1,0 +1,31 @@
+// What several commands do alike: load a pair of machine and workload, map it, run models over it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "core/cost_model.h"
+#include "core/machine.h"
+#include "core/schedule.h"
+#include "learned/residual.h"
+
+namespace cyclecast {
+
+struct MappedRun {
+  Machine machine;
+  Schedule schedule;
+};
+Result<MappedRun> LoadAndMap(const RunOptions& options);
+
+// The residual model named, or the shipped one of the machine; null when none is named or shipped.
+Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& path,
+                                                          const std::string& machine);
+
+// A model by name: "analytical", "simulated", "corrected". The corrected one needs a residual and
+// takes the base that it was trained on.
+Result<std::unique_ptr<CostModel>> MakeModel(const std::string& name, const RunOptions& options,
+                                             const std::string& machine);
+
+}  // namespace cyclecast

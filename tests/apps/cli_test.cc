@@ -1,0 +1,232 @@
+// The cyclecast command end to end, as a user runs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/apps/run_command.h"
+#include "tests/support/paths.h"
+
+namespace cyclecast::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Cli, HelpGoesToStandardOutputAndMisuseExitsWithTwo) {
+  const CommandResult help = RunCyclecast({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, HasSubstr("simulate"));
+  EXPECT_EQ(RunCyclecast({}).exit_code, 2);
+  const CommandResult unknown = RunCyclecast({"simulat"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.out, ::testing::IsEmpty());
+}
+
+TEST(Cli, ListsEveryShippedMachineAndWorkload) {
+  const std::string machines = RunCyclecast({"machines"}).out;
+  for (const char* name : {"tpu_v1", "tpu_v2", "tpu_v3", "tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e",
+                           "edge_tpu", "vpu_2_0", "vpu_2_7", "vpu_4_0", "vpu_5_0"}) {
+    EXPECT_THAT(machines, HasSubstr(name));
+  }
+  const std::string workloads = RunCyclecast({"workloads"}).out;
+  for (const char* name : {"resnet50", "mobilenet_v2", "bert_base", "llm_prefill", "llm_decode",
+                           "vit_b16", "unet", "yolov5s", "gemm_sweep"}) {
+    EXPECT_THAT(workloads, HasSubstr(name));
+  }
+}
+
+TEST(Cli, SchemasAreJson) {
+  for (const char* document : {"machine", "workload"}) {
+    const CommandResult result = RunCyclecast({"schema", document});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_TRUE(json::parse(result.out).contains("$schema")) << document;
+  }
+}
+
+TEST(Cli, SimulatedJsonSumsExactly) {
+  const CommandResult result =
+      RunCyclecast({"simulate", "-m", "tpu_v4", "-w", "resnet50", "--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  std::int64_t sum = document["dispatch_cycles"];
+  for (const json& kernel : document["kernels"]) {
+    sum += kernel["cycles"].get<std::int64_t>();
+    std::int64_t parts = 0;
+    for (const auto& [name, cycles] : kernel["attribution_cycles"].items()) {
+      parts += cycles.get<std::int64_t>();
+    }
+    EXPECT_EQ(parts, kernel["cycles"].get<std::int64_t>()) << kernel["name"];
+  }
+  EXPECT_EQ(sum, document["total_cycles"].get<std::int64_t>());
+  EXPECT_FALSE(document["assumptions"].empty());
+}
+
+TEST(Cli, SameInputGivesSameBytes) {
+  const std::vector<std::string> arguments = {"simulate",     "-m",       "vpu_2_7", "-w",
+                                              "mobilenet_v2", "--format", "csv"};
+  const CommandResult first = RunCyclecast(arguments);
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, RunCyclecast(arguments).out);
+}
+
+TEST(Cli, ComparePrintsModelsSideBySide) {
+  for (const auto& [machine, workload] :
+       {std::pair{"tpu_v4", "resnet50"}, std::pair{"vpu_2_7", "mobilenet_v2"}}) {
+    const CommandResult result = RunCyclecast({"compare", "-m", machine, "-w", workload});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("analytical cycles"));
+    EXPECT_THAT(result.out, HasSubstr("simulated cycles"));
+  }
+}
+
+TEST(Cli, BatchIsSetOnTheCommandLine) {
+  const auto total = [](const char* batch) {
+    const CommandResult result = RunCyclecast(
+        {"simulate", "-m", "tpu_v3", "-w", "resnet50", "--set", batch, "--format", "json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out)["total_cycles"].get<std::int64_t>();
+  };
+  EXPECT_GT(total("batch=8"), 2 * total("batch=1"));
+}
+
+TEST(Cli, UnknownSetNamesTheDimensionsThereAre) {
+  const CommandResult result =
+      RunCyclecast({"simulate", "-m", "tpu_v3", "-w", "resnet50", "--set", "bach=8"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("batch"));
+}
+
+TEST(Cli, TimelineIsAChromeTrace) {
+  const ScratchDir folder;
+  const CommandResult result = RunCyclecast({"simulate", "-m", "vpu_4_0", "-w", "mobilenet_v2",
+                                             "--timeline", (folder / "timeline.json").string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(ReadFile((folder / "timeline.json").string()));
+  EXPECT_GT(document["traceEvents"].size(), 100u);
+}
+
+TEST(Cli, AnExistingFileIsNotOverwrittenUnlessForced) {
+  const ScratchDir folder;
+  folder.Write("mine.txt", "precious");
+  const std::vector<std::string> arguments = {"machines", "-o", (folder / "mine.txt").string()};
+  const CommandResult refused = RunCyclecast(arguments);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--force"));
+  EXPECT_EQ(ReadFile((folder / "mine.txt").string()), "precious");
+  std::vector<std::string> forced = arguments;
+  forced.push_back("--force");
+  EXPECT_EQ(RunCyclecast(forced).exit_code, 0);
+  EXPECT_THAT(ReadFile((folder / "mine.txt").string()), HasSubstr("tpu_v4"));
+}
+
+TEST(Cli, MissingFilesExitWithTwoAndWriteNothing) {
+  const ScratchDir folder;
+  const CommandResult result = RunCyclecast({"simulate", "-m", "no_such_chip", "-w", "no_such_net",
+                                             "-o", (folder / "out.json").string()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no_such_chip"));
+  EXPECT_THAT(result.err, HasSubstr("no_such_net"));
+  EXPECT_FALSE(std::filesystem::exists((folder / "out.json").string()));
+}
+
+// generate -> train -> evaluate -> predict -> compare, on synthetic kernels.
+TEST(Cli, TrainsOnSyntheticTracesAndPredictsEveryRowInOrder) {
+  const ScratchDir folder;
+  const std::string trace = (folder / "train.csv").string(), test = (folder / "test.csv").string();
+  const std::string model = (folder / "model.cyc").string();
+  ASSERT_EQ(RunCyclecast(
+                {"trace", "generate", "-m", "tpu_v4", "--rows", "300", "--seed", "1", "-o", trace})
+                .exit_code,
+            0);
+  ASSERT_EQ(
+      RunCyclecast({"trace", "generate", "-m", "tpu_v4", "--rows", "40", "--seed", "2", "-o", test})
+          .exit_code,
+      0);
+  const CommandResult trained = RunCyclecast({"train", "--trace", trace, "-o", model});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+
+  const CommandResult evaluated =
+      RunCyclecast({"evaluate", "--trace", test, "--residual", model, "--format", "json"});
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  const json blocks = json::parse(evaluated.out)["blocks"];
+  double base = 0, corrected = 0;
+  for (const json& figures : blocks[0]["models"]) {
+    if (figures["model"] == "simulated") base = figures["mape_percent"];
+    if (figures["model"] == "corrected") corrected = figures["mape_percent"];
+  }
+  EXPECT_GT(base, 0);
+  EXPECT_LT(corrected, base);  // it must have learned something of the effects
+
+  const CommandResult predicted = RunCyclecast({"predict", "--trace", test, "--residual", model});
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  const auto lines = Lines(predicted.out);
+  const auto input = Lines(ReadFile(test));
+  ASSERT_EQ(lines.size(), input.size());
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].rfind(input[i], 0), 0u) << "row " << i << " keeps its columns and place";
+  }
+  EXPECT_THAT(lines[0], HasSubstr("analytical_us,simulated_us,corrected_us,lower_us,upper_us,"
+                                  "in_domain,measured_us"));
+
+  const CommandResult compared =
+      RunCyclecast({"compare", "-m", "tpu_v4", "-w", "resnet50", "--residual", model});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("corrected(simulated) cycles"));
+}
+
+TEST(Cli, ADamagedResidualIsRefused) {
+  const ScratchDir folder;
+  folder.Write("model.cyc", "CYCRESID and then something else entirely");
+  const CommandResult result = RunCyclecast(
+      {"compare", "-m", "tpu_v4", "-w", "resnet50", "--residual", (folder / "model.cyc").string()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("model.cyc"));
+}
+
+TEST(Cli, ReportIsOneSelfContainedPage) {
+  const ScratchDir folder;
+  const CommandResult result =
+      RunCyclecast({"report", "--run", "tpu_v4:resnet50", "--run", "vpu_2_7:mobilenet_v2", "-o",
+                    (folder / "page.html").string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = ReadFile((folder / "page.html").string());
+  EXPECT_THAT(page, HasSubstr("resnet50"));
+  EXPECT_EQ(page.find("src="), std::string::npos);
+}
+
+// Every file under tests/bad_input, whatever its kind: exit code 2, a message with the file's name,
+// nothing on standard output.
+TEST(Cli, EveryBadInputIsRefusedWithItsPlace) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           std::string(CYCLECAST_SOURCE_DIR) + "/tests/bad_input")) {
+    const std::string extension = entry.path().extension().string();
+    if (!entry.is_regular_file() ||
+        (extension != ".yaml" && extension != ".csv" && extension != ".onnx")) {
+      continue;
+    }
+    ++files;
+    const bool machine = entry.path().string().find("/machines/") != std::string::npos;
+    const std::string path = entry.path().string();
+    const CommandResult result =
+        machine ? RunCyclecast({"simulate", "-m", path, "-w", "gemm_sweep"})
+                : RunCyclecast({"simulate", "-m", "tpu_v3", "-w", path, "--strict"});
+    EXPECT_EQ(result.exit_code, 2) << path << "\n" << result.out << result.err;
+    EXPECT_THAT(result.err, HasSubstr(entry.path().filename().string())) << path;
+    EXPECT_THAT(result.out, ::testing::IsEmpty()) << path;
+  }
+  EXPECT_GE(files, 60);
+}
+
+}  // namespace
+}  // namespace cyclecast::test
