@@ -11,6 +11,7 @@ std::string MachineSchemaJson() {
   spec.select = "family";
   spec.variants = {{"tpu", TpuKeys().info()}, {"vpu", VpuKeys().info()}};
   spec.extends = "extends";
+  spec.own = {"name"};
   return JsonSchemaText(spec);
 }
 

@@ -18,10 +18,11 @@ std::string WithoutSpaces(std::string text) {
   return text;
 }
 
-std::string QuantityPattern(Dimension dimension) {
+std::string QuantityPattern(Dimension dimension, const Range& range) {
   std::string units;
   for (const std::string& unit : UnitNames(dimension)) units += (units.empty() ? "" : "|") + unit;
-  return "^[+-]?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)? *(" + units + ")$";
+  return std::string(range.min < 0 ? "^[+-]?" : "^[+]?") +
+         "(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)? *(" + units + ")$";
 }
 
 // Writes types as schemas and collects the structs they refer to under $defs.
@@ -73,7 +74,7 @@ class SchemaWriter {
       case ValueKind::kChoice:
         return {{"enum", type.choices}};
       case ValueKind::kQuantity:
-        return {{"type", "string"}, {"pattern", QuantityPattern(type.dimension)}};
+        return {{"type", "string"}, {"pattern", QuantityPattern(type.dimension, type.range)}};
       case ValueKind::kList:
         return List(type);
       case ValueKind::kTable:
@@ -186,8 +187,9 @@ std::string JsonSchemaText(const SchemaSpec& spec) {
   if (!spec.extends.empty()) {
     for (const auto& [name, info] : spec.variants) partial.push_back(writer.Reference(info, true));
     Json condition = {{"required", {spec.extends}}};
+    Json overrides = {{"anyOf", partial}, {"required", spec.own}};
     body = {
-        {"if", std::move(condition)}, {"then", {{"anyOf", partial}}}, {"else", std::move(body)}};
+        {"if", std::move(condition)}, {"then", std::move(overrides)}, {"else", std::move(body)}};
   }
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                  {"title", spec.title},

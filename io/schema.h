@@ -17,6 +17,7 @@ struct SchemaSpec {
   std::vector<std::pair<std::string, std::shared_ptr<const StructInfo>>> variants;
   // A key whose presence makes all others optional, as they are taken from elsewhere; "": none.
   std::string extends;
+  std::vector<std::string> own;  // keys that are not, and stay required
 };
 
 // JSON Schema, draft 2020-12, indented by two.

@@ -115,6 +115,7 @@ TEST(MachineSchema, NamesEveryKeyWithItsRangeAndUnit) {
   // In a file that extends another nothing is required and a null takes a key away.
   EXPECT_FALSE(schema["$defs"]["A_TPU_overrides"].contains("required"));
   EXPECT_EQ(schema["if"]["required"], nlohmann::json({"extends"}));
+  EXPECT_EQ(schema["then"]["required"], nlohmann::json({"name"}));
 }
 
 TEST(MachineReference, HasARowForEveryKey) {
