@@ -63,7 +63,7 @@ const KeyTable<DmaSpec>& DmaKeys() {
   static const KeyTable<DmaSpec> keys =
       KeyTable<DmaSpec>("dma", "Engines that move data on and off the chip.")
           .Optional("engines", &DmaSpec::engines, Integer(Between(1, 1024)),
-                    "How many; from two on, one of them stores and the others load.")
+                    "How many each core has; from two on, one of them stores and the others load.")
           .Required("bandwidth", &DmaSpec::bandwidth,
                     Quantity<BytesPerSecond>(MoreThanUpTo(0, 1e16)), "Rate of one engine.")
           .Optional("issue", &DmaSpec::issue, Quantity<Cycles>(Between(0, 1e6)),
