@@ -112,8 +112,9 @@ Status OnnxImporter::ImportLoop(const OnnxNode& node) {
 
 Status OnnxImporter::Unmodelled(const OnnxNode& node, const std::string& why) {
   if (strict_) {
-    return node.Wrong("is not modelled" + (why.empty() ? "" : " (" + why + ")") +
-                      "; without --strict it is priced as the bytes it moves");
+    return Wrong("node '" + node.name() + "' (" + node.type() + ") is not modelled" +
+                 (why.empty() ? "" : " " + why) +
+                 "; without --strict it is priced as the bytes it moves");
   }
   std::vector<OnnxValue> inputs;
   for (std::size_t i = 0; i < node.inputs(); ++i) {

@@ -131,7 +131,10 @@ class TopologyReader {
     batch_ = settings_.Extent("batch").value_or(1);
     dtype_ = settings_.Type().value_or(DType::kBf16);
     const std::size_t first = ReadHeader() ? 1 : 0;
-    for (std::size_t row = first; row < table_.rows() && wrong_.size() < 50; ++row) ReadRow(row);
+    const bool readable = wrong_.empty();
+    for (std::size_t row = first; readable && row < table_.rows() && wrong_.size() < 50; ++row) {
+      ReadRow(row);
+    }
     if (table_.rows() == first && wrong_.empty()) {
       Report({table_.file(), 1, 1}, "no layers in this file; " + std::string(kForms));
     }
@@ -233,20 +236,17 @@ class TopologyReader {
     return unique;
   }
 
-  // A cell that must be a whole number >= `least`; 0 when it is not (reported).
+  // A cell that must be a whole number from `least` on; 0 when it is not (reported).
   std::int64_t Extent(std::size_t row, const Columns& columns, Role role, const std::string& layer,
                       std::int64_t least = 1) {
     const std::size_t column = *columns[role];
     const std::string what = "layer '" + layer + "': " + std::string(kRoleNames[role]);
     const std::string_view text = table_.cell(row, column);
-    if (text.empty()) {
-      Report(table_.pos(row, column), what + " is missing; " + std::string(kForms));
-      return 0;
-    }
     const Result<std::int64_t> value = table_.Integer(row, column);
     if (!value || *value < least || *value > kMaxExtent) {
-      Report(table_.pos(row, column), what + " must be a whole number >= " + std::to_string(least) +
-                                          ", not '" + std::string(text) + "'");
+      Report(table_.pos(row, column), what + " must be a whole number from " +
+                                          std::to_string(least) + " to 2147483648, not '" +
+                                          std::string(text) + "'");
       return 0;
     }
     return *value;
@@ -269,12 +269,26 @@ class TopologyReader {
     if (!columns) return;
     const std::string layer = NameOf(row, *columns);
     const std::size_t before = wrong_.size();
+    if (!Complete(row, *columns, layer)) return;
     if ((*columns)[kM]) {
       ReadGemm(row, *columns, layer);
     } else {
       ReadConv(row, *columns, layer);
     }
     if (wrong_.size() == before) NoteExtraColumns(row, *columns, layer);
+  }
+
+  // False, and reported, if a cell that must be there is not.
+  bool Complete(std::size_t row, const Columns& columns, const std::string& layer) {
+    const bool gemm = columns[kM].has_value();
+    for (std::size_t role = gemm ? kM : kIfmapH; role <= (gemm ? kK : kStrideH); ++role) {
+      if (!table_.cell(row, *columns[role]).empty()) continue;
+      Report(table_.pos(row, *columns[role]), "layer '" + layer +
+                                                  "': " + std::string(kRoleNames[role]) +
+                                                  " is missing; " + std::string(kForms));
+      return false;
+    }
+    return true;
   }
 
   void ReadGemm(std::size_t row, const Columns& columns, const std::string& layer) {

@@ -35,10 +35,10 @@ std::optional<Workload> WorkloadExpander::Run() {
 
   WorkloadBuilder builder(file_.name);
   for (const FreshInput& input : inputs_) builder.AddInput(input.name, input.type, input.pos);
-  for (const ExpandedOp& op : ops_) {
+  for (ExpandedOp& op : ops_) {
     std::vector<std::string> inputs;
     for (const TensorRef& ref : op.inputs) inputs.push_back(FinalName(ref).value_or(""));
-    builder.AddOp(op.name, op.op, std::move(inputs), op.weights, op.pos);
+    builder.AddOp(op.name, std::move(op.op), std::move(inputs), op.weights, op.pos);
   }
   for (const LayerInput& output : file_.outputs) {
     const auto name = FinalName(Find(output.name, "", output.pos));
@@ -78,25 +78,26 @@ void WorkloadExpander::ReadInputs() {
     }
     const TensorRef ref{TensorRef::Kind::kInput, inputs_.size(), "", "", input.pos};
     inputs_.push_back({name, std::move(type), input.pos});
-    Define(name, ref, input.pos);
+    taken_.insert(name);
+    Define(name, ref);
     if (file_.inputs.size() == 1) root_.previous = ref;
   }
 }
 
-bool WorkloadExpander::Enough() {
+bool WorkloadExpander::Enough(const SourcePos& pos, std::int64_t steps) {
   if (problems_->size() > 200) return true;
-  if (!too_much_ && (ops_.size() > kMaxOps || ++steps_ > kMaxSteps)) {
+  steps_ += static_cast<std::size_t>(steps);
+  if (!too_much_ && (ops_.size() > kMaxOps || steps_ > kMaxSteps)) {
     too_much_ = true;
-    problems_->Add(SourcePos{file_.layers.front().pos.file, 0, 0},
-                   "the layers expand to more than " + std::to_string(kMaxOps) +
-                       " ops; lower the counts of 'repeat'");
+    problems_->Add(pos, "the layers expand to more than " + std::to_string(kMaxOps) +
+                            " ops; lower the counts of 'repeat'");
   }
   return too_much_;
 }
 
 void WorkloadExpander::ExpandLayers(const std::vector<Layer>& layers, Scope* scope, int depth) {
   for (const Layer& layer : layers) {
-    if (Enough()) return;
+    if (Enough(layer.pos, 1)) return;
     ExpandLayer(layer, scope, depth);
   }
 }
@@ -123,10 +124,8 @@ std::string WorkloadExpander::NameOf(const Layer& layer, const Scope& scope) {
   return name;
 }
 
-void WorkloadExpander::Define(const std::string& name, const TensorRef& ref, const SourcePos& pos) {
-  if (!names_.emplace(name, ref).second) {
-    problems_->Add(pos, "the name '" + name + "' is taken; use another one");
-  }
+void WorkloadExpander::Define(const std::string& name, const TensorRef& ref) {
+  names_.emplace(name, ref);  // a name that is taken was reported by NameOf
 }
 
 TensorRef WorkloadExpander::Find(const std::string& name, const std::string& prefix,
@@ -153,7 +152,7 @@ TensorRef WorkloadExpander::InputRef(const LayerInput& input, const std::string&
     for (int i = 2; names_.count(name) > 0; ++i) name = layer + ".input" + std::to_string(i);
     const TensorRef ref{TensorRef::Kind::kInput, inputs_.size(), "", "", input.pos};
     inputs_.push_back({name, {Shape(*extents), dtype_, Layout::kRowMajor}, input.pos});
-    Define(name, ref, input.pos);
+    Define(name, ref);
     return ref;
   }
   const auto name = numbers.Interpolate(input.name, input.pos);
@@ -211,7 +210,7 @@ void WorkloadExpander::ExpandLayer(const Layer& layer, Scope* scope, int depth) 
     if (*when == 0) {  // left out: what it reads takes its place
       const std::string name = NameOf(layer, *scope);
       const std::vector<TensorRef> inputs = InputsOf(layer, name, *scope);
-      Define(name, inputs.front(), layer.pos);
+      Define(name, inputs.front());
       scope->previous = inputs.front();
       return;
     }
@@ -227,22 +226,23 @@ void WorkloadExpander::ExpandRepeat(const Layer& layer, const std::string& name,
                                     int depth) {
   const auto count = ScopedNumbers(*scope, problems_).Number(*layer.spec.count, "repeat.count", 0);
   if (!count) return;
+  if (Enough(layer.pos, *count)) return;
   TensorRef at = scope->previous;
   if (layer.spec.input) at = InputRef(*layer.spec.input, name, *scope);
   for (std::int64_t i = 0; i < *count; ++i) {
-    if (Enough()) return;
+    if (Enough(layer.pos, 0)) return;
     const std::string pass = name + "." + std::to_string(i);
     Scope inner;
     inner.outer = scope;
     if (!layer.spec.index.empty()) inner.variables[layer.spec.index] = i;
     inner.prefix = pass + ".";
     inner.previous = at;
-    if (!at.IsNone()) Define(inner.prefix + "input", at, layer.pos);
+    if (!at.IsNone()) Define(inner.prefix + "input", at);
     ExpandLayers(layer.spec.body, &inner, depth + 1);
     at = inner.previous;
-    if (!at.IsNone()) Define(pass, at, layer.pos);
+    if (!at.IsNone()) Define(pass, at);
   }
-  if (!at.IsNone()) Define(name, at, layer.pos);
+  if (!at.IsNone()) Define(name, at);
   scope->previous = at;
 }
 
@@ -293,14 +293,14 @@ void WorkloadExpander::ExpandBlock(const Layer& layer, const Block& block, const
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].IsNone()) return;  // reported
-    if (i < block.inputs.size()) Define(inner.prefix + block.inputs[i], inputs[i], layer.pos);
+    if (i < block.inputs.size()) Define(inner.prefix + block.inputs[i], inputs[i]);
   }
   const bool named =
       std::find(block.inputs.begin(), block.inputs.end(), "input") != block.inputs.end();
-  if (!named) Define(inner.prefix + "input", inputs[0], layer.pos);
+  if (!named) Define(inner.prefix + "input", inputs[0]);
   inner.previous = inputs[0];
   ExpandLayers(block.body, &inner, depth + 1);
-  Define(name, inner.previous, layer.pos);
+  Define(name, inner.previous);
   scope->previous = inner.previous;
 }
 
@@ -358,7 +358,7 @@ void WorkloadExpander::ExpandOp(const Layer& layer, const std::string& name, Sco
     const Elementwise act{*ParseElementwiseKind(layer.spec.act), 0};
     ref = AddOp({name + "." + layer.spec.act, act, {ref}, weight_dtype_, layer.pos, {}});
   }
-  Define(name, ref, layer.pos);
+  Define(name, ref);
   scope->previous = ref;
 }
 

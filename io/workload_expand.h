@@ -39,7 +39,8 @@ class WorkloadExpander {
 
   void ReadDims();
   void ReadInputs();
-  bool Enough();  // true, and reported, once the file expands to too much
+  // True, and reported, once the file expands to too much; counts `steps` more.
+  bool Enough(const SourcePos& pos, std::int64_t steps);
   void ExpandLayers(const std::vector<Layer>& layers, Scope* scope, int depth);
   void ExpandLayer(const Layer& layer, Scope* scope, int depth);
   void ExpandRepeat(const Layer& layer, const std::string& name, Scope* scope, int depth);
@@ -52,7 +53,7 @@ class WorkloadExpander {
 
   // The layer's full name: its own with the scope's prefix, or one made from its kind.
   std::string NameOf(const Layer& layer, const Scope& scope);
-  void Define(const std::string& name, const TensorRef& ref, const SourcePos& pos);
+  void Define(const std::string& name, const TensorRef& ref);
   // Looks `name` up from the scope `prefix` outwards.
   TensorRef Find(const std::string& name, const std::string& prefix, const SourcePos& pos) const;
   std::vector<TensorRef> InputsOf(const Layer& layer, const std::string& name, const Scope& scope);

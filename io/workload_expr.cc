@@ -17,7 +17,7 @@ constexpr int kMaxDepth = 32;
 // the text, so that every function below returns at once.
 class Evaluator {
  public:
-  Evaluator(std::string_view text, const NameLookup* lookup, const std::vector<std::string>* names)
+  Evaluator(std::string_view text, const NameLookup* lookup, const NameList* names)
       : text_(text), lookup_(lookup), names_(names) {}
 
   Result<std::int64_t> Run(const SourcePos& pos) {
@@ -153,7 +153,7 @@ class Evaluator {
   std::int64_t Name(const std::string& name) {
     if (Checking()) return 1;
     const std::optional<std::int64_t> value = (*lookup_)(name);
-    if (!value) Fail("unknown name '" + name + "'" + Suggestion(name, *names_));
+    if (!value) Fail("unknown name '" + name + "'" + Suggestion(name, (*names_)()));
     return value.value_or(1);
   }
 
@@ -171,15 +171,14 @@ class Evaluator {
 
   std::string_view text_;
   const NameLookup* lookup_;
-  const std::vector<std::string>* names_;
+  const NameList* names_;
   std::size_t at_ = 0;
   std::string problem_;
 };
 
 }  // namespace
 
-Result<std::int64_t> Evaluate(const Expr& expr, const NameLookup& lookup,
-                              const std::vector<std::string>& names) {
+Result<std::int64_t> Evaluate(const Expr& expr, const NameLookup& lookup, const NameList& names) {
   return Evaluator(expr.text, &lookup, &names).Run(expr.pos);
 }
 

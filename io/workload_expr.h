@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "io/value_types.h"
@@ -23,10 +24,11 @@ struct Expr {
 // The value of a name, or nothing when there is no such name.
 using NameLookup = std::function<std::optional<std::int64_t>(const std::string&)>;
 
-// An Error at the expression's place: unknown name (with `names` to suggest from), division that
-// does not come out whole, overflow.
-Result<std::int64_t> Evaluate(const Expr& expr, const NameLookup& lookup,
-                              const std::vector<std::string>& names);
+using NameList = std::function<std::vector<std::string>()>;
+
+// An Error at the expression's place: unknown name (`names` are suggested from), division that does
+// not come out whole, overflow.
+Result<std::int64_t> Evaluate(const Expr& expr, const NameLookup& lookup, const NameList& names);
 
 // Only the form, whatever the names stand for.
 Status CheckSyntax(const Expr& expr);

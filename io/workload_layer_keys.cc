@@ -348,7 +348,7 @@ bool LayerMap(const std::string& kind, const YamlNode& value, const YamlNode& at
   return true;
 }
 
-bool ReadLayer(const YamlNode& node, const std::string& path, Layer* layer, Diagnostics* problems) {
+bool ReadLayer(const YamlNode& node, Layer* layer, Diagnostics* problems) {
   layer->pos = node.pos();
   YamlNode value;  // null: a kind alone
   if (node.IsScalar()) {
@@ -371,11 +371,14 @@ bool ReadLayer(const YamlNode& node, const std::string& path, Layer* layer, Diag
   }
   const auto table = LayerTables().find(layer->kind);
   YamlNode map;
-  if (!LayerMap(layer->kind, value, node, &map, problems)) return false;
   if (table != LayerTables().end()) {
+    if (!LayerMap(layer->kind, value, node, &map, problems)) return false;
     return table->second.Read(map, layer->kind, &layer->spec, problems);
   }
   // A block, or a kind that does not exist: known when the whole file is read.
+  layer->is_bare = !value.IsMap() && !value.IsNull();
+  if (layer->is_bare) return true;
+  map = value.IsMap() ? value : EmptyMap(node);
   std::vector<std::string> others;
   for (const YamlEntry& entry : map.entries) {
     bool own = false;
@@ -386,7 +389,6 @@ bool ReadLayer(const YamlNode& node, const std::string& path, Layer* layer, Diag
     others.push_back(entry.key);
     layer->arguments.push_back(entry);
   }
-  static_cast<void>(path);
   return BlockUseKeys().Read(map, layer->kind, &layer->spec, problems, others);
 }
 
@@ -424,7 +426,7 @@ ValueType<std::vector<Layer>> LayerList() {
     std::vector<Layer> layers;
     for (const YamlNode& item : node.items) {
       layers.emplace_back();
-      good = ReadLayer(item, key, &layers.back(), problems) && good;
+      good = ReadLayer(item, &layers.back(), problems) && good;
     }
     *out = std::move(layers);  // also the unreadable ones: their kinds are checked
     return good;

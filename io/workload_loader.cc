@@ -42,6 +42,10 @@ std::vector<fs::path> ShippedFiles(const ConfigRoot& root) {
 void CheckKinds(const std::vector<Layer>& layers, const WorkloadFile& file, Diagnostics* problems) {
   for (const Layer& layer : layers) {
     CheckKinds(layer.spec.body, file, problems);
+    if (layer.is_bare && file.blocks.count(layer.kind) > 0) {
+      problems->Add(layer.pos, "the block '" + layer.kind + "' takes a map of parameters, '" +
+                                   layer.kind + ": {name: value}'");
+    }
     if (layer.kind.empty() || LayerTables().count(layer.kind) > 0 ||
         file.blocks.count(layer.kind) > 0) {
       continue;

@@ -24,7 +24,8 @@ std::vector<std::string> Scope::Names() const {
 std::optional<std::int64_t> ScopedNumbers::Number(const Expr& expr, const std::string& what,
                                                   std::int64_t least) const {
   const Result<std::int64_t> value = Evaluate(
-      expr, [this](const std::string& name) { return scope_.Lookup(name); }, scope_.Names());
+      expr, [this](const std::string& name) { return scope_.Lookup(name); },
+      [this] { return scope_.Names(); });
   if (!value) {
     for (const Diagnostic& d : value.error().diagnostics()) {
       problems_->Add(d.pos, "'" + what + "': " + d.message);

@@ -57,6 +57,7 @@ struct Layer {
   std::string kind;  // "conv", "repeat", or the name of a block
   LayerSpec spec;
   std::vector<YamlEntry> arguments;  // of a block, read when the block is known
+  bool is_bare = false;              // of a block: its value is no map of keys
   SourcePos pos;
 };
 

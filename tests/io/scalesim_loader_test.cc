@@ -129,8 +129,10 @@ TEST(ScaleSimErrors, FilterLargerThanImageNamesLayerPlaceAndCause) {
 }
 
 TEST(ScaleSimErrors, ZeroExtentsNameTheColumn) {
-  EXPECT_THAT(ErrorOf("g,0,4,4\n"),
-              HasSubstr("net.csv:1:3: error: layer 'g': M must be a whole number >= 1, not '0'"));
+  EXPECT_THAT(
+      ErrorOf("g,0,4,4\n"),
+      HasSubstr(
+          "net.csv:1:3: error: layer 'g': M must be a whole number from 1 to 2147483648, not '0'"));
 }
 
 TEST(ScaleSimErrors, NumbersThatAreNoneAreReportedTogether) {
