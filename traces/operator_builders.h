@@ -46,11 +46,14 @@ Shape ShapeOf(const OpKernel& kernel);
 // operators_dense.cc
 Result<KernelPlan> BuildMatmul(const OpKernel& kernel);  // [B,] M, K, N
 Result<KernelPlan> BuildConv2d(const OpKernel& kernel);
+Result<KernelPlan> BuildWindowed(const OpKernel& kernel);  // depthwise convolution, pools
 Result<KernelPlan> BuildElementwise(const OpKernel& kernel);
 Result<KernelPlan> BuildSoftmax(const OpKernel& kernel);
 Result<KernelPlan> BuildNorm(const OpKernel& kernel);
 Result<KernelPlan> BuildCopy(const OpKernel& kernel);
 Result<KernelPlan> BuildStream(const OpKernel& kernel);
+Result<KernelPlan> BuildReduce(const OpKernel& kernel);
+Result<KernelPlan> BuildTranspose(const OpKernel& kernel);
 Result<KernelPlan> BuildReadOnly(const OpKernel& kernel);
 Result<KernelPlan> BuildDotProduct(const OpKernel& kernel);
 std::vector<std::string> ElementwiseOperatorNames();

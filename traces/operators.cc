@@ -41,8 +41,14 @@ void AddDense(std::vector<Operator>* table) {
       Entry("batched_matmul", {"B", "M", "K", "N"}, BuildMatmul, "B products, both activations"));
   Operator conv = Entry("conv2d", {"N", "H", "W", "C", "K", "R", "S", "stride"}, BuildConv2d,
                         "image N,C,H,W, K filters of RxS");
-  conv.optional = {"pad", "same_pad"};
+  conv.optional = {"pad", "same_pad", "groups"};
   table->push_back(conv);
+  for (const char* name : {"depthwise_conv2d", "max_pool", "average_pool"}) {
+    Operator entry = Entry(name, {"N", "H", "W", "C", "R", "S", "stride"}, BuildWindowed,
+                           "image N,C,H,W, a window of RxS on every channel");
+    entry.optional = {"pad", "same_pad"};
+    table->push_back(std::move(entry));
+  }
   for (const std::string& name : ElementwiseOperatorNames()) {
     Operator entry = Entry(name, {"n"}, BuildElementwise, "elementwise over n elements");
     entry.takes_shape = true;
@@ -64,6 +70,9 @@ void AddMovement(std::vector<Operator>* table) {
   table->push_back(copy);
   table->push_back(Entry("stream_copy_scale", {"MB"}, BuildStream, "b = s*a, MB MiB an array"));
   table->push_back(Entry("stream_triad", {"MB"}, BuildStream, "c = a + s*b, MB MiB an array"));
+  table->push_back(
+      Entry("reduce_sum", {"rows", "cols"}, BuildReduce, "the sum over the cols of each of rows"));
+  table->push_back(Entry("transpose", {"rows", "cols"}, BuildTranspose, "[rows,cols] turned"));
   table->push_back(Entry("read_only", {"n"}, BuildReadOnly, "n elements summed to one"));
   table->push_back(
       Entry("dot_product", {"n"}, BuildDotProduct, "two rows of n, on the vector unit"));

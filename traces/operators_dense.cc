@@ -52,11 +52,31 @@ Result<KernelPlan> BuildConv2d(const OpKernel& kernel) {
   const std::string image = graph.Input(Shape{graph["N"], graph["C"], graph["H"], graph["W"]});
   Conv2d conv;
   conv.out_channels = graph["K"];
+  conv.groups = graph.Get("groups", 1);
   conv.window.kernel_h = graph["R"];
   conv.window.kernel_w = graph["S"];
   conv.window.stride_h = conv.window.stride_w = graph["stride"];
   PadWindow(kernel, graph["H"], graph["W"], &conv.window);
   graph.Add(conv, {image});
+  return std::move(graph).Finish();
+}
+
+Result<KernelPlan> BuildWindowed(const OpKernel& kernel) {
+  PlanGraph graph(kernel);
+  const std::string image = graph.Input(Shape{graph["N"], graph["C"], graph["H"], graph["W"]});
+  Window window;
+  window.kernel_h = graph["R"];
+  window.kernel_w = graph["S"];
+  window.stride_h = window.stride_w = graph["stride"];
+  PadWindow(kernel, graph["H"], graph["W"], &window);
+  if (kernel.op == "depthwise_conv2d") {
+    graph.Add(DepthwiseConv2d{window, 1, false}, {image});
+  } else {
+    Pool pool;
+    pool.kind = kernel.op == "max_pool" ? PoolKind::kMax : PoolKind::kAverage;
+    pool.window = window;
+    graph.Add(pool, {image});
+  }
   return std::move(graph).Finish();
 }
 
@@ -104,6 +124,20 @@ Result<KernelPlan> BuildStream(const OpKernel& kernel) {
   if (kernel.op == "stream_triad") {
     result = graph.Add(Kind(ElementwiseKind::kAdd), {graph.Input(shape), result});
   }
+  return std::move(graph).Finish();
+}
+
+Result<KernelPlan> BuildReduce(const OpKernel& kernel) {
+  PlanGraph graph(kernel);
+  Reduce reduce;
+  reduce.axes = {1};
+  graph.Add(reduce, {graph.Input(Shape{graph["rows"], graph["cols"]})});
+  return std::move(graph).Finish();
+}
+
+Result<KernelPlan> BuildTranspose(const OpKernel& kernel) {
+  PlanGraph graph(kernel);
+  graph.Add(Transpose{{1, 0}}, {graph.Input(Shape{graph["rows"], graph["cols"]})});
   return std::move(graph).Finish();
 }
 
