@@ -27,9 +27,10 @@ class TileAxis {
   std::int64_t trips() const { return trips_; }
   std::int64_t parts() const { return parts_; }
 
-  // Items of part `part` in its last iteration, or in any other.
+  // Items of part `part` in its last iteration, or in any other. An axis that is not dealt out is
+  // the same for every part.
   std::int64_t Last(std::int64_t part = 0) const {
-    const std::int64_t index = (trips_ - 1) * parts_ + part;
+    const std::int64_t index = (trips_ - 1) * parts_ + (parts_ > 1 ? part : 0);
     if (index < tiles_ - 1) return tile_;
     return index == tiles_ - 1 ? extent_ - (tiles_ - 1) * tile_ : 0;
   }
