@@ -19,6 +19,8 @@ struct MapOptions {
   // TPU: inputs, weights and outputs are in VMEM before and after; nothing is loaded or stored.
   // Traces of kernels measured that way ask for it.
   bool operands_on_chip = false;
+  // Kernels cost their launch overhead; not where one is measured inside a running program.
+  bool launch_kernels = true;
   // TPU: weights were brought on chip by an earlier execution. Unset: only where the off-chip
   // memory is a link to a host and all weights fit, as such devices cache them.
   std::optional<bool> weights_resident;

@@ -10,12 +10,12 @@
 namespace cyclecast {
 namespace {
 
-SharedMemory Shared(std::string name, MemoryLevel level, const MemorySpec& spec, Hertz clock) {
+SharedMemory Shared(std::string name, MemoryLevel level, const MemorySpec& spec,
+                    BytesPerCycle rate) {
   SharedMemory memory;
   memory.name = std::move(name);
   memory.level = level;
-  memory.bandwidth = std::max(SustainedRate(spec, clock, TransferDirection::kRead),
-                              SustainedRate(spec, clock, TransferDirection::kWrite));
+  memory.bandwidth = rate;
   memory.pj_per_byte = PicojoulesPerByte(spec);
   return memory;
 }
@@ -30,6 +30,13 @@ PerDType Peaks(const Machine& machine) {
 
 }  // namespace
 
+BytesPerCycle SharedRate(const TpuSpec& spec, const MemorySpec& memory) {
+  const BytesPerCycle rate = std::max(SustainedRate(memory, spec.clock, TransferDirection::kRead),
+                                      SustainedRate(memory, spec.clock, TransferDirection::kWrite));
+  if (spec.dma.engines > 1) return rate;
+  return std::min(rate, PerCycle(spec.dma.bandwidth * static_cast<double>(spec.cores), spec.clock));
+}
+
 TpuResources::TpuResources(const TpuSpec& spec) {
   ResourceId next = 1;
   for (std::int64_t i = 0; i < spec.cores; ++i) {
@@ -39,7 +46,7 @@ TpuResources::TpuResources(const TpuSpec& spec) {
     for (std::int64_t e = 0; e < std::max<std::int64_t>(1, spec.dma.engines - 1); ++e) {
       core.load_engines.push_back(next++);
     }
-    core.store_engine = spec.dma.engines >= 2 ? next++ : core.load_engines.back();
+    core.store_engine = next++;
     cores.push_back(std::move(core));
   }
   if (spec.cmem) cmem = 1;
@@ -65,17 +72,18 @@ std::shared_ptr<const Platform> MakeTpuPlatform(const Machine& machine) {
       const std::string number = loads > 1 ? std::to_string(e) : "";
       platform->resources.push_back({core + ".dma.load" + number, ResourceKind::kDma});
     }
-    if (spec.dma.engines >= 2) {
-      platform->resources.push_back({core + ".dma.store", ResourceKind::kDma});
-    }
+    platform->resources.push_back({core + ".dma.store", ResourceKind::kDma});
   }
-  platform->memories.push_back(Shared("hbm", MemoryLevel::kOffChip, spec.dram, spec.clock));
+  platform->memories.push_back(
+      Shared("hbm", MemoryLevel::kOffChip, spec.dram, SharedRate(spec, spec.dram)));
   if (spec.cmem) {
-    platform->memories.push_back(Shared("cmem", MemoryLevel::kOnChip, *spec.cmem, spec.clock));
+    platform->memories.push_back(
+        Shared("cmem", MemoryLevel::kOnChip, *spec.cmem, SharedRate(spec, *spec.cmem)));
   }
   for (std::int64_t i = 0; i < spec.cores; ++i) {
     const std::string name = spec.cores > 1 ? "vmem.core" + std::to_string(i) : "vmem";
-    platform->memories.push_back(Shared(name, MemoryLevel::kOnChip, spec.vmem, spec.clock));
+    platform->memories.push_back(
+        Shared(name, MemoryLevel::kOnChip, spec.vmem, SharedRate(spec, spec.vmem)));
   }
   return platform;
 }
