@@ -48,50 +48,31 @@ constexpr std::array<std::string_view, kRoles> kRoleNames = {"layer name",
                                                              "K"};
 
 // What headers call the columns, in lower case without spaces and punctuation.
-struct Spelling {
-  std::string_view text;
-  Role role;
-};
-constexpr std::array<Spelling, 31> kSpellings = {{{"layername", kName},
-                                                  {"layer", kName},
-                                                  {"name", kName},
-                                                  {"ifmapheight", kIfmapH},
-                                                  {"ifmaph", kIfmapH},
-                                                  {"ifmapwidth", kIfmapW},
-                                                  {"ifmapw", kIfmapW},
-                                                  {"filterheight", kFilterH},
-                                                  {"filterh", kFilterH},
-                                                  {"filterwidth", kFilterW},
-                                                  {"filterw", kFilterW},
-                                                  {"channels", kChannels},
-                                                  {"channel", kChannels},
-                                                  {"numchannels", kChannels},
-                                                  {"numfilter", kFilters},
-                                                  {"numfilters", kFilters},
-                                                  {"filters", kFilters},
-                                                  {"strides", kStrideH},
-                                                  {"stride", kStrideH},
-                                                  {"strideheight", kStrideH},
-                                                  {"strideh", kStrideH},
-                                                  {"stridesh", kStrideH},
-                                                  {"stridewidth", kStrideW},
-                                                  {"stridew", kStrideW},
-                                                  {"stridesw", kStrideW},
-                                                  {"padding", kPadding},
-                                                  {"pad", kPadding},
-                                                  {"m", kM},
-                                                  {"n", kN},
-                                                  {"k", kK},
-                                                  {"", kRoles}}};
+constexpr std::array<std::string_view, kRoles> kSpellings = {
+    " layername layer name ",
+    " ifmapheight ifmaph ",
+    " ifmapwidth ifmapw ",
+    " filterheight filterh ",
+    " filterwidth filterw ",
+    " channels channel numchannels ",
+    " numfilter numfilters filters ",
+    " strides stride strideheight strideh stridesh ",
+    " stridewidth stridew stridesw ",
+    " padding pad ",
+    " m ",
+    " n ",
+    " k "};
 
 std::optional<Role> RoleOf(std::string_view header) {
-  std::string plain;
+  std::string plain = " ";
   for (const char c : header) {
     const auto byte = static_cast<unsigned char>(c);
     if (std::isalnum(byte) != 0) plain += static_cast<char>(std::tolower(byte));
   }
-  for (const Spelling& spelling : kSpellings) {
-    if (!plain.empty() && spelling.text == plain) return spelling.role;
+  if (plain.size() == 1) return std::nullopt;
+  plain += ' ';
+  for (std::size_t role = 0; role < kRoles; ++role) {
+    if (kSpellings[role].find(plain) != std::string_view::npos) return static_cast<Role>(role);
   }
   return std::nullopt;
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "io/key_table.h"
 #include "io/workload_syntax.h"
@@ -16,6 +18,12 @@ const KeyTable<MappingPin>& MappingPinKeys();
 // The keys "all" and "ops" of the mapping section, for schema and reference; the loader reads the
 // section itself, as it needs the finished workload.
 std::shared_ptr<StructInfo> MappingInfo();
+
+// The keys of the use of a block, its parameters apart.
+const KeyTable<LayerSpec>& BlockUseKeys();
+// The struct "layer" of schema and reference, filled by LayerTables().
+const std::shared_ptr<StructInfo>& LayerInfo();
+TypeInfo ListOf(TypeInfo element, std::size_t min_items, std::size_t max_items);
 
 // A list of layers.
 ValueType<std::vector<Layer>> LayerList();
