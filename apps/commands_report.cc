@@ -10,7 +10,7 @@ Result<ReportRun> MakeRun(const std::string& pair, const ReportCommand& command)
   const std::size_t colon = pair.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == pair.size()) {
     return Error("'" + pair +
-                 "' is not a run; write MACHINE:WORKLOAD, for example tpu_v4:resnet50");
+                 "' is not a run; write MACHINE:WORKLOAD, two names that ship or two files");
   }
   RunOptions options;
   options.machine = pair.substr(0, colon);

@@ -41,6 +41,30 @@ void CheckCost(const Task& task, const TaskCost& cost) {
   CYCLECAST_CHECK(task.memory || cost.bytes == Bytes(0));
 }
 
+// Appends the tasks of `loop` and those inside it in program order.
+void AppendInOrder(const Kernel& kernel, LoopId loop, std::vector<TaskId>* order) {
+  for (const NestItem& item : kernel.loops[Index(loop)].body) {
+    if (item.is_loop) {
+      AppendInOrder(kernel, item.id, order);
+    } else {
+      order->push_back(item.id);
+    }
+  }
+}
+
+// Whoever fills a buffer comes before whoever reads it: the other way round, resources that work
+// in program order may wait for each other for ever.
+void CheckOrder(const Kernel& kernel) {
+  std::vector<TaskId> order;
+  AppendInOrder(kernel, 0, &order);
+  std::vector<bool> read(kernel.buffers.size(), false);
+  for (TaskId id : order) {
+    const Task& task = kernel.tasks[Index(id)];
+    for (BufferId buffer : task.reads) read[Index(buffer)] = true;
+    for (BufferId buffer : task.writes) CYCLECAST_CHECK(!read[Index(buffer)]);
+  }
+}
+
 void CheckKernel(const Schedule& schedule, const Kernel& kernel, std::size_t index) {
   const Platform& platform = *schedule.platform;
   CheckTree(kernel);
@@ -64,6 +88,7 @@ void CheckKernel(const Schedule& schedule, const Kernel& kernel, std::size_t ind
       }
     }
   }
+  CheckOrder(kernel);
 }
 
 }  // namespace

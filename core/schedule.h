@@ -200,7 +200,8 @@ class KernelIndex {
 };
 
 // Structure rules: ids in range, every task in exactly one loop, costs of the right number, scopes
-// enclosing their tasks, useful <= occupancy, `after` pointing backwards. A bug when violated.
+// enclosing their tasks, writers of a buffer before its readers in program order, useful <=
+// occupancy, `after` pointing backwards. A bug when violated.
 void CheckSchedule(const Schedule& schedule);
 
 }  // namespace cyclecast

@@ -47,6 +47,65 @@ Status OnnxImporter::Inline(const OnnxNode& node, const onnx::GraphProto& branch
   return Unit{};
 }
 
+const onnx::FunctionProto* OnnxImporter::FunctionOf(const OnnxNode& node) const {
+  for (const onnx::FunctionProto& function : model_.functions()) {
+    if (function.name() == node.type() && function.domain() == node.proto().domain()) {
+      return &function;
+    }
+  }
+  return nullptr;
+}
+
+// Reads the function's body in place, its tensors renamed to the node's and, inside, to names of
+// their own.
+Status OnnxImporter::ImportFunction(const OnnxNode& node, const onnx::FunctionProto& function) {
+  std::map<std::string, std::string> names;
+  const onnx::NodeProto& call = node.proto();
+  for (int i = 0; i < function.input_size(); ++i) {
+    names[function.input(i)] = i < call.input_size() ? call.input(i) : "";
+  }
+  for (int i = 0; i < function.output_size() && i < call.output_size(); ++i) {
+    if (!call.output(i).empty()) names[function.output(i)] = call.output(i);
+  }
+  const std::string prefix = node.name() + "/";
+  const auto rename = [&](const std::string& name) {
+    const auto found = names.find(name);
+    if (found != names.end()) return found->second;
+    return name.empty() ? name : prefix + name;
+  };
+  onnx::GraphProto& body = inlined_.emplace_back();
+  for (const onnx::NodeProto& inner : function.node()) {
+    onnx::NodeProto& copy = *body.add_node() = inner;
+    copy.set_name(inner.name().empty() ? "" : prefix + inner.name());
+    for (std::string& name : *copy.mutable_input()) name = rename(name);
+    for (std::string& name : *copy.mutable_output()) name = rename(name);
+    copy.clear_attribute();
+    for (const onnx::AttributeProto& attribute : inner.attribute()) {
+      if (attribute.has_g())
+        return node.Wrong("is a function with control flow, which is not read");
+      if (attribute.ref_attr_name().empty()) {
+        *copy.add_attribute() = attribute;
+      } else if (const onnx::AttributeProto* given = node.Find(attribute.ref_attr_name())) {
+        onnx::AttributeProto& value = *copy.add_attribute() = *given;
+        value.set_name(attribute.name());
+      }
+    }
+  }
+  if (depth_ >= kMaxInlined) return node.Wrong("calls functions nested too deeply to be read");
+  for (const onnx::OperatorSetIdProto& opset : function.opset_import()) {
+    opsets_.emplace(opset.domain(),
+                    static_cast<int>(std::min<std::int64_t>(opset.version(), 1000)));
+  }
+  std::vector<Diagnostic> wrong;
+  CheckOperators(body, &wrong);
+  if (!wrong.empty()) return Error(std::move(wrong));
+  CountReaders(body);
+  ++depth_;
+  const Status read = ReadNodes(body);
+  --depth_;
+  return read;
+}
+
 // A condition that is known picks the branch. Where it is not, the node is declared data movement
 // of the shape that a branch makes.
 Status OnnxImporter::ImportIf(const OnnxNode& node) {

@@ -202,6 +202,9 @@ Status OnnxImporter::ReadNode(const onnx::NodeProto& proto) {
 Status OnnxImporter::FoldOrHandle(OnnxNode* node) {
   const std::string domain = DomainOf(node->proto().domain());
   const std::string& type = node->type();
+  if (const onnx::FunctionProto* function = FunctionOf(*node)) {
+    return ImportFunction(*node, *function);
+  }
   if (type == "If") return ImportIf(*node);
   if (type == "Loop" || type == "Scan") return ImportLoop(*node);
   if (domain.empty() && type != "QuantizeLinear" && type != "DequantizeLinear") {

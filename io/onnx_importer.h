@@ -8,6 +8,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,6 +54,9 @@ class OnnxImporter {
   void AddNote(std::string note);
   void CountFolded() { ++folded_norms_; }
 
+  // The function of the model file that the node calls, or null.
+  const onnx::FunctionProto* FunctionOf(const OnnxNode& node) const;
+  Status ImportFunction(const OnnxNode& node, const onnx::FunctionProto& function);
   Status ImportIf(const OnnxNode& node);
   Status ImportLoop(const OnnxNode& node);
 
@@ -125,6 +129,7 @@ class OnnxImporter {
   std::set<std::string> symbols_, defaulted_;
   bool has_batch_ = false;
   State state_;
+  std::deque<onnx::GraphProto> inlined_;  // bodies of functions, alive as long as this
   int folded_norms_ = 0;
   int depth_ = 0;
 };

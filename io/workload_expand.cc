@@ -40,6 +40,9 @@ std::optional<Workload> WorkloadExpander::Run() {
     for (const TensorRef& ref : op.inputs) inputs.push_back(FinalName(ref).value_or(""));
     builder.AddOp(op.name, std::move(op.op), std::move(inputs), op.weights, op.pos);
   }
+  for (const Layer* layer : unmodelled_) {
+    builder.AddNote(layer->spec.what + " is not modelled, only the bytes it moves are");
+  }
   for (const LayerInput& output : file_.outputs) {
     const auto name = FinalName(Find(output.name, "", output.pos));
     if (name) builder.MarkOutput(*name, output.pos);
@@ -341,6 +344,9 @@ void WorkloadExpander::ExpandOp(const Layer& layer, const std::string& name, Sco
   const std::optional<Op> made = MakeLayerOp(layer, types, dtype_, numbers, problems_);
   TensorRef ref{TensorRef::Kind::kOp, ops_.size(), "", "", layer.pos};
   if (made) {
+    const bool known =
+        std::find(unmodelled_.begin(), unmodelled_.end(), &layer) != unmodelled_.end();
+    if (layer.kind == "movement" && !known) unmodelled_.push_back(&layer);
     op.op = *made;
     ref = AddOp(std::move(op));
   } else {

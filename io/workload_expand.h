@@ -73,6 +73,7 @@ class WorkloadExpander {
   std::unordered_map<std::string, TensorRef> names_;
   std::unordered_set<std::string> taken_;  // names of layers, also of those that make no tensor
   std::unordered_map<std::string, int> counters_;
+  std::vector<const Layer*> unmodelled_;  // declared movements, once however often they are used
   std::size_t steps_ = 0;
   bool too_much_ = false;
 };

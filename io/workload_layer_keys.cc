@@ -163,20 +163,22 @@ void AddPoolsAndNorms(std::map<std::string, LayerTable>* tables) {
   const auto add = [tables](const std::string& name, const std::string& doc) -> LayerTable& {
     return tables->emplace(name, LayerTable(name, doc)).first->second;
   };
-  for (const char* kind : {"max_pool", "avg_pool"}) {
-    AddCommon(
-        AddWindow(add(kind, "A pool over windows of an image.")
-                      .Optional("ceil", &LayerSpec::ceil, Boolean(), "Round output extents up.")));
-  }
-  AddCommon(add("global_avg_pool", "The mean of each channel: an image of 1x1."));
-  AddCommon(add("global_max_pool", "The maximum of each channel: an image of 1x1."));
+  // Kinds with the same keys share a table, and with it a section of the reference.
+  const auto share = [tables](const std::vector<std::string>& kinds, const LayerTable& table) {
+    for (const std::string& kind : kinds) tables->emplace(kind, table);
+  };
+  LayerTable pool("pool", "The maximum or mean over windows of an image.");
+  share({"max_pool", "avg_pool"},
+        AddCommon(AddWindow(pool).Optional("ceil", &LayerSpec::ceil, Boolean(),
+                                           "Round output extents up.")));
+  LayerTable global("global pool", "The maximum or mean of each channel: an image of 1x1.");
+  share({"global_max_pool", "global_avg_pool"}, AddCommon(global));
   AddCommon(
       add("softmax", "Softmax along an axis.")
           .Optional("axis", &LayerSpec::axis, ExprValue(), "The axis; the last unless given."));
-  for (const char* kind : {"layer_norm", "rms_norm"}) {
-    AddCommon(add(kind, "A normalisation over the axes from `axis` on.")
-                  .Optional("axis", &LayerSpec::axis, ExprValue(), "The last unless given."));
-  }
+  LayerTable norm("norm", "A normalisation over the axes from `axis` on.");
+  share({"layer_norm", "rms_norm"},
+        AddCommon(norm.Optional("axis", &LayerSpec::axis, ExprValue(), "The last unless given.")));
   AddCommon(add("batch_norm", "A batch norm that cannot be folded: scale and shift per channel."));
   AddCommon(add("instance_norm", "A normalisation of each channel of each image."));
   AddCommon(add("group_norm", "A normalisation of groups of channels.")
@@ -189,17 +191,16 @@ void AddPoolsAndNorms(std::map<std::string, LayerTable>* tables) {
                           "The axes; all unless given.")
                 .Optional("keep_dims", &LayerSpec::keep_dims, Boolean(),
                           "Keep reduced axes with an extent of 1."));
+  LayerTable activation("activation", "A function of one operand, element by element.");
+  share(UnaryKinds(), AddCommon(activation));
+  LayerTable operation("operation",
+                       "A function of two operands (select: three), element by element; shapes "
+                       "broadcast.");
+  AddCommon(
+      AddInputs(operation).Optional("constant", &LayerSpec::constant, ExprValue(),
+                                    "Elements of a constant operand, in place of a second input."));
   for (const std::string& name : ElementwiseKindNames()) {
-    const int arity = Arity(*ParseElementwiseKind(name));
-    LayerTable& table =
-        add(name, arity == 1 ? "An activation, element by element."
-                             : "An operation on " + std::to_string(arity) +
-                                   " operands, element by element; shapes broadcast.");
-    if (arity > 1) {
-      AddInputs(table).Optional("constant", &LayerSpec::constant, ExprValue(),
-                                "Elements of a constant operand, in place of a second input.");
-    }
-    AddCommon(table);
+    if (Arity(*ParseElementwiseKind(name)) > 1) share({name}, operation);
   }
 }
 

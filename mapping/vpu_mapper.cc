@@ -334,7 +334,12 @@ class Mapper {
     assumptions.push_back("slices double buffered: DMA, DPU and SHAVE overlap");
     schedule->notes = context_.workload.notes();
     const auto append = [&](const std::vector<std::string>& notes) {
-      schedule->notes.insert(schedule->notes.end(), notes.begin(), notes.end());
+      for (const std::string& note : notes) {
+        const auto& known = schedule->notes;
+        if (std::find(known.begin(), known.end(), note) == known.end()) {
+          schedule->notes.push_back(note);
+        }
+      }
     };
     append(lowered_.notes);
     for (const VpuLayer& layer : lowered_.layers) append(layer.notes);

@@ -27,7 +27,7 @@ namespace cyclecast::sim {
 class Chip : public sc_core::sc_module {
  public:
   // The largest platform that fits.
-  static constexpr int kUnits = 192, kEngines = 64, kMemories = 32;
+  static constexpr int kUnits = 128, kEngines = 32, kMemories = 32;
 
   Chip(const sc_core::sc_module_name& name, const MemoryFactory& factory);
   ~Chip() override;

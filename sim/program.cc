@@ -48,8 +48,6 @@ class KernelCompiler {
     node.tasks.end = Size(program_.tasks);
     first_task_ = node.tasks.begin;
     for (TaskId t = 0; t < Size(kernel_.tasks); ++t) AddWaits(t);
-    last_task_.assign(kernel_.loops.size(), -1);
-    FindLastTasks(0);
     AddWatches();
     AddStreams();
     node.streams.end = Size(program_.streams);
@@ -136,25 +134,36 @@ class KernelCompiler {
                               index_.ExecutionsPer(self, scope), shift});
   }
 
-  // The task of each loop that comes last in program order.
-  TaskId FindLastTasks(LoopId loop) {
-    for (const NestItem& item : kernel_.loops[At(loop)].body) {
-      const TaskId last = item.is_loop ? FindLastTasks(item.id) : item.id;
-      if (last >= 0) last_task_[At(loop)] = last;
+  // The task inside `loop` whose resource it keeps busy the longest, the first of equals; -1 when
+  // there is none. Iterations are counted where the most time goes: a task that nothing holds back
+  // may be through long before.
+  TaskId BusiestTask(LoopId loop) const {
+    TaskId busiest = -1;
+    std::int64_t most = -1;
+    for (TaskId t = 0; t < Size(kernel_.tasks); ++t) {
+      const std::vector<LoopId>& loops = index_.place(t).loops;
+      if (std::find(loops.begin(), loops.end(), loop) == loops.end()) continue;
+      const std::int64_t cycles =
+          kernel_.tasks[At(t)].costs.front().occupancy.value() * index_.ExecutionsPer(t, loop);
+      if (cycles <= most) continue;
+      most = cycles;
+      busiest = t;
     }
-    return last_task_[At(loop)];
+    return busiest;
   }
 
   void AddWatches() {
     for (LoopId l = 0; l < Size(kernel_.loops); ++l) {
       const Loop& loop = kernel_.loops[At(l)];
-      if (loop.trips < kFewestWatchedTrips || last_task_[At(l)] < 0) continue;
+      if (loop.trips < kFewestWatchedTrips) continue;
+      const TaskId reference = BusiestTask(l);
+      if (reference < 0) continue;
       watch_[At(l)] = Size(program_.watches);
       Watch watch;
       watch.kernel = id_;
       watch.trips = loop.trips;
       watch.last_differs = loop.last_differs;
-      watch.reference = first_task_ + last_task_[At(l)];
+      watch.reference = first_task_ + reference;
       watch.ordinal = Size(watched_);
       program_.watches.push_back(watch);
       watched_.push_back({l, {}});
@@ -253,7 +262,6 @@ class KernelCompiler {
   std::int32_t id_ = 0, first_task_ = 0;
   std::vector<std::int32_t> register_;  // of each loop in the stream being emitted
   std::vector<std::int32_t> watch_;     // of each loop
-  std::vector<TaskId> last_task_;
   std::vector<Watched> watched_;
 };
 

@@ -18,8 +18,11 @@ void SteadyState::Reset() {
   for (History& history : histories_) history.watch = -1;
 }
 
+// Whether the task has nothing left to do before `executions`; or at all, which counts too: a task
+// that nothing holds back may be done with all passes of the loop.
 bool SteadyState::Finished(std::int32_t task, std::int64_t executions, const Run& run) {
-  return run.board.counted(task, kWritesDone) >= executions;
+  const std::int64_t done = run.board.counted(task, kWritesDone);
+  return done == executions || done == run.program->tasks[At(task)].executions;
 }
 
 bool SteadyState::Describe(std::int32_t id, std::int64_t iteration, std::int64_t pass, Run* run) {
@@ -39,10 +42,10 @@ bool SteadyState::Describe(std::int32_t id, std::int64_t iteration, std::int64_t
     const WatchMember& member = program.members[At(m)];
     const std::int64_t begin = pass * watch.trips * member.per_iteration;
     const std::int64_t end = begin + watch.trips * member.per_iteration;
-    if (run->board.counted(member.task, kWritesDone) < begin) return false;
-    if (run->board.started(member.task) > end) return false;
-    std::int64_t* counts = &state_[1 + 3 * At(member.task - kernel.tasks.begin)];
     const bool finished = Finished(member.task, end, *run);
+    if (run->board.counted(member.task, kWritesDone) < begin) return false;
+    if (!finished && run->board.started(member.task) > end) return false;
+    std::int64_t* counts = &state_[1 + 3 * At(member.task - kernel.tasks.begin)];
     for (int i = 0; i < 3; ++i) {
       counts[i] = finished ? kFinished : counts[i] - iteration * member.per_iteration;
     }

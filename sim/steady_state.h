@@ -1,6 +1,6 @@
 // Fast-forward: leaves out iterations of a loop that only repeat what was just simulated.
 //
-// Whenever the last task of a watched loop passes an iteration, the state of the platform is
+// Whenever the busiest task of a watched loop passes an iteration, the state of the platform is
 // written down relative to that iteration: executions of the loop's tasks relative to it, those of
 // the kernel's other tasks as they are, remaining cycles of everything under way, data left in the
 // memories. If the same state was seen 1..kLongestPeriod iterations ago, the cycles since then will

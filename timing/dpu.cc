@@ -47,19 +47,32 @@ bool IsEltwise(DpuOperation operation) {
   return operation == DpuOperation::kEltwise || operation == DpuOperation::kEltwiseMul;
 }
 
-bool Fits(const DpuRate& rate, const DpuWorkload& workload) {
-  return rate.operation == Name(workload.operation) &&
-         (rate.mode.empty() || rate.mode == workload.mode) &&
+bool Fits(const DpuRate& rate, DpuOperation operation, const DpuWorkload& workload) {
+  return rate.operation == Name(operation) && (rate.mode.empty() || rate.mode == workload.mode) &&
          (rate.bits == 0 || rate.bits == BitsOf(workload.input.dtype)) &&
          (rate.max_channels == 0 || workload.output.c <= rate.max_channels) &&
          (rate.kernel_w == 0 || rate.kernel_w == workload.window.kernel_w) &&
          (rate.stride_w == 0 || rate.stride_w == workload.window.stride_w);
 }
 
+const DpuRate* RateFor(DpuOperation operation, const DpuWorkload& workload, const DpuSpec& dpu) {
+  for (const DpuRate& rate : dpu.rates) {
+    if (Fits(rate, operation, workload)) return &rate;
+  }
+  return nullptr;
+}
+
+// The measured rate of the operation, else of what it is run as: an average pool as a depthwise
+// convolution with constant weights, a product of two tensors like their sum.
 const DpuRate* MeasuredRate(const DpuWorkload& workload, const DpuSpec& dpu) {
-  const auto found = std::find_if(dpu.rates.begin(), dpu.rates.end(),
-                                  [&](const DpuRate& rate) { return Fits(rate, workload); });
-  return found == dpu.rates.end() ? nullptr : &*found;
+  const DpuRate* rate = RateFor(workload.operation, workload, dpu);
+  if (rate == nullptr && workload.operation == DpuOperation::kAveragePool) {
+    rate = RateFor(DpuOperation::kDepthwiseConvolution, workload, dpu);
+  }
+  if (rate == nullptr && workload.operation == DpuOperation::kEltwiseMul) {
+    rate = RateFor(DpuOperation::kEltwise, workload, dpu);
+  }
+  return rate;
 }
 
 // The rate where none was measured for this class of workload.

@@ -5,7 +5,8 @@
 //
 // `dims` is authoritative; M, K and N are used where it is empty, and must agree for products.
 // "key=value" items of the notes become further columns. What the notes say about how the time was
-// taken becomes the columns `timing` (device, slope, wall) and `steps`, and the kernel's residency.
+// taken becomes the columns `timing` (device, slope, wall), `dispatch_us` and `steps`, and the
+// kernel's residency.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -191,10 +192,26 @@ std::string_view TimingOf(std::string_view notes) {
   return "device";
 }
 
-// Operands that are said to be, or that may be, on chip. Where they do not fit, the mapping says.
+// Operands that are said to be on chip; that they "may stay" there is not enough (the rates of such
+// rows are those of weights from off-chip memory), and a kernel that only reads has to read.
 bool OnChip(std::string_view op, std::string_view notes) {
   if (op == "matmul_vmem" || op == "matmul_chain") return true;
-  return Contains(notes, "vmem_resident=1") || Contains(notes, "may stay in VMEM");
+  return op != "read_only" && Contains(notes, "vmem_resident=1");
+}
+
+// The host's dispatch that a wall time holds, where the notes give it: "launch_overhead_us=120.4",
+// "includes ~110us dispatch", "incl launch overhead (~140us ...)". "" otherwise.
+std::string_view DispatchOf(const TraceRow& row) {
+  const std::string_view exact = ColumnOf(row, "launch_overhead_us");
+  const std::string_view notes = row.notes;
+  double value = 0;
+  if (ParseValue(exact, kTime, &value).empty()) return exact;
+  if (!Contains(notes, "dispatch") && !Contains(notes, "launch overhead")) return {};
+  const std::size_t begin = notes.find('~');
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = notes.find_first_not_of("0123456789.", begin + 1);
+  if (end == std::string_view::npos || notes.substr(end, 2) != "us") return {};
+  return notes.substr(begin + 1, end - begin - 1);
 }
 
 bool HasColumn(const TraceRow& row, std::string_view name) { return !ColumnOf(row, name).empty(); }
@@ -217,7 +234,10 @@ void TakeNotes(std::string_view notes, TraceRow* out) {
 
 void TakeTiming(std::string_view op, TraceRow* out) {
   const std::string_view notes = out->notes;
-  out->columns.emplace_back("timing", TimingOf(notes));
+  const std::string_view timing = TimingOf(notes);
+  const std::string dispatch(timing == "wall" ? DispatchOf(*out) : std::string_view());
+  out->columns.emplace_back("timing", timing);
+  if (!dispatch.empty()) out->columns.emplace_back("dispatch_us", dispatch);
   std::get<OpKernel>(out->kernel).operands_on_chip = OnChip(op, notes);
   const std::size_t chain = notes.find("-step chain");
   if (chain == std::string_view::npos) return;

@@ -65,7 +65,8 @@ void AddDense(std::vector<Operator>* table) {
 }
 
 void AddMovement(std::vector<Operator>* table) {
-  Operator copy = Entry("copy_hbm_to_cmem", {"n"}, BuildCopy, "n elements read and written");
+  Operator copy =
+      Entry("copy_hbm_to_cmem", {"n"}, BuildCopy, "n elements read from off-chip memory");
   copy.takes_shape = true;
   table->push_back(copy);
   table->push_back(Entry("stream_copy_scale", {"MB"}, BuildStream, "b = s*a, MB MiB an array"));

@@ -84,18 +84,20 @@ Result<KernelPlan> PlanOfModel(const OpKernel& kernel, const ModelFinder& find) 
                "'; name a workload file after it, or leave the row out");
 }
 
-// Leaves out of the schedule what the measurement left out.
-void ApplyTiming(const TraceRow& row, bool on_chip, Schedule* schedule) {
-  const std::string_view timing = ColumnOf(row, "timing");
-  if (timing == "wall") {
-    std::int64_t steps = 1;
-    if (!ParseValue(ColumnOf(row, "steps"), {1, 1e9}, &steps).empty()) steps = 1;
-    schedule->first_launch = Cycles(CeilDiv(schedule->first_launch.value(), steps));
+// The dispatch that the measurement holds: none in times taken on the device; in the host's the
+// row's own, or the machine's, shared by the steps of a chain.
+void SetDispatch(const TraceRow& row, Schedule* schedule) {
+  if (ColumnOf(row, "timing") != "wall") {
+    schedule->first_launch = Cycles(0);
     return;
   }
-  schedule->first_launch = Cycles(0);
-  if (timing != "slope" || !on_chip) return;
-  for (Kernel& kernel : schedule->kernels) kernel.launch = Cycles(0);
+  double dispatch = 0;
+  if (ParseValue(ColumnOf(row, "dispatch_us"), {0, 1e9}, &dispatch).empty()) {
+    schedule->first_launch = CeilCycles(Seconds(dispatch * 1e-6), schedule->platform->clock);
+  }
+  std::int64_t steps = 1;
+  if (!ParseValue(ColumnOf(row, "steps"), {1, 1e9}, &steps).empty()) steps = 1;
+  schedule->first_launch = Cycles(CeilDiv(schedule->first_launch.value(), steps));
 }
 
 Result<Schedule> ScheduleOfOp(const TraceRow& row, const OpKernel& kernel, const Machine& machine,
@@ -111,10 +113,12 @@ Result<Schedule> ScheduleOfOp(const TraceRow& row, const OpKernel& kernel, const
       plan->notes.emplace_back("the operands do not fit on chip: taken to be off chip");
     }
   }
+  // The slope of many executions inside one program.
+  options.launch_kernels = !(options.operands_on_chip && ColumnOf(row, "timing") == "slope");
   PinTile(row.tile, plan->workload, &plan->pins);
   Result<Schedule> schedule = MapWorkload(plan->workload, machine, plan->pins, options);
   if (!schedule) return schedule.error();
-  ApplyTiming(row, options.operands_on_chip, &*schedule);
+  SetDispatch(row, &*schedule);
   schedule->notes.insert(schedule->notes.end(), plan->notes.begin(), plan->notes.end());
   return schedule;
 }

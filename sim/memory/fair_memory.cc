@@ -68,15 +68,37 @@ void FairMemory::Rearm() {
   if (at >= 0) NotifyIn(at - run_->now, &done_event_);
 }
 
+// The transfers that arrive now pay where an earlier one is under way; of those that arrive
+// together, whatever the order of their calls, all but the one of the first engine pay.
+void FairMemory::Arbitrate() {
+  bool pays = false;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    // Streams are kept by engine like requests. One that ends at this moment is gone, whether it
+    // was taken out yet or not.
+    pays = pays || (requests_[i].arrived < run_->now && share_.flows()[i].left > 0);
+  }
+  for (Request& request : requests_) {  // by engine
+    if (request.arrived < run_->now) continue;
+    if (pays && !request.arbitrated) {
+      request.arbitrated = true;
+      share_.Extend(request.engine, node_.arbitration * request.alone_rate);
+    }
+    pays = true;
+  }
+}
+
 tlm::tlm_sync_enum FairMemory::nb_transport_fw(tlm::tlm_generic_payload& payload,
                                                tlm::tlm_phase& phase, sc_core::sc_time&) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   const TransferInfo* info = nullptr;
   payload.get_extension(info);
   CatchUp();
-  const std::int64_t arbitration = requests_.empty() ? 0 : node_.arbitration * info->alone_rate;
-  requests_.push_back({info->engine, info->alone_rate, &payload});
-  share_.Add(info->engine, info->rate, info->data + arbitration);
+  const auto place = std::find_if(requests_.begin(), requests_.end(), [&](const Request& request) {
+    return request.engine > info->engine;
+  });
+  requests_.insert(place, {info->engine, info->alone_rate, run_->now, false, &payload});
+  share_.Add(info->engine, info->rate, info->data);
+  if (node_.arbitration > 0) Arbitrate();
   Rearm();
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
@@ -113,6 +135,11 @@ bool FairMemory::AppendState(std::vector<std::int64_t>* state) {
   for (const FairShare::Flow& flow : share_.flows()) {
     state->push_back(flow.id);
     state->push_back(flow.left);
+  }
+  if (node_.arbitration == 0) return true;
+  // Who arrived just now may still have to pay for somebody else who does.
+  for (const Request& request : requests_) {
+    state->push_back(request.arrived < run_->now ? 0 : request.arbitrated ? 1 : 2);
   }
   return true;
 }

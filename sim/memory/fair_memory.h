@@ -29,10 +29,13 @@ class FairMemory : public MemoryModel, public tlm::tlm_fw_transport_if<> {
   struct Request {
     std::int32_t engine = 0;
     std::int64_t alone_rate = 0;
+    std::int64_t arrived = 0;
+    bool arbitrated = false;
     tlm::tlm_generic_payload* payload = nullptr;
   };
 
   void OnDone();
+  void Arbitrate();
   void CatchUp();
   void Rearm();
   // Cycles of service (not refreshing) from `start_` until `time`, and back.
@@ -46,7 +49,7 @@ class FairMemory : public MemoryModel, public tlm::tlm_fw_transport_if<> {
   std::int64_t service_ = 0;  // up to which the streams have advanced
   std::int64_t armed_ = -1;   // time of the pending notification
   std::int64_t booked_rate_ = 0, booked_alone_ = 0;
-  std::vector<Request> requests_;
+  std::vector<Request> requests_;  // by engine
   std::vector<std::int32_t> done_;
   std::vector<tlm::tlm_generic_payload*> answers_;
   sc_core::sc_event done_event_;

@@ -18,6 +18,12 @@ void FairShare::Add(std::int32_t id, std::int64_t wanted, std::int64_t data) {
   Divide();
 }
 
+void FairShare::Extend(std::int32_t id, std::int64_t data) {
+  for (Flow& flow : flows_) {
+    if (flow.id == id) flow.left += data;
+  }
+}
+
 void FairShare::Advance(std::int64_t cycles) {
   if (cycles == 0) return;
   for (Flow& flow : flows_) flow.left -= flow.rate * cycles;

@@ -22,6 +22,8 @@ class FairShare {
   void Reset(std::int64_t bandwidth);
   // Adds a stream of `data`; its id must be new. Call Advance first.
   void Add(std::int32_t id, std::int64_t wanted, std::int64_t data);
+  // Adds data to a stream under way.
+  void Extend(std::int32_t id, std::int64_t data);
   // Lets `cycles` pass.
   void Advance(std::int64_t cycles);
   // Cycles until the first stream is done; -1 when there is none.

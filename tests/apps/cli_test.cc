@@ -208,8 +208,8 @@ TEST(Cli, ReportIsOneSelfContainedPage) {
 // nothing on standard output.
 TEST(Cli, EveryBadInputIsRefusedWithItsPlace) {
   int files = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(
-           std::string(CYCLECAST_SOURCE_DIR) + "/tests/bad_input")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(SourcePath("tests/bad_input"))) {
     const std::string extension = entry.path().extension().string();
     if (!entry.is_regular_file() ||
         (extension != ".yaml" && extension != ".csv" && extension != ".onnx")) {

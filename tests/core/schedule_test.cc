@@ -76,6 +76,10 @@ TEST(CheckSchedule, RefusesBrokenStructure) {
   scope_elsewhere.buffers[0].scope = 2;  // the store is not inside k
   EXPECT_THROW(CheckSchedule(OneKernel(scope_elsewhere)), std::logic_error);
 
+  Kernel read_first = Nest();  // the store comes before what it stores
+  std::swap(read_first.loops[1].body[0], read_first.loops[1].body[1]);
+  EXPECT_THROW(CheckSchedule(OneKernel(read_first)), std::logic_error);
+
   Kernel forward = Nest();
   forward.after = {0};
   EXPECT_THROW(CheckSchedule(OneKernel(forward)), std::logic_error);

@@ -202,6 +202,32 @@ TEST(OnnxControlFlow, AnUnknownConditionIsDeclaredMovement) {
   EXPECT_THAT(ErrorOf(Branches(), options), HasSubstr("node 'y' (If) is not modelled"));
 }
 
+// A function of the file is read in place: y = Tanh(LeakyRelu(x)).
+TEST(OnnxControlFlow, FunctionsAreReadInPlace) {
+  OnnxBuilder b;
+  b.Input("x", {1, 8});
+  for (const char* name : {"first", "y"}) {
+    onnx::NodeProto& call = b.Node("Squash", {std::string(name) == "y" ? "first" : "x"}, name);
+    call.set_domain("local");
+  }
+  b.Output("y");
+  onnx::FunctionProto* function = b.model().add_functions();
+  function->set_name("Squash");
+  function->set_domain("local");
+  function->add_input("in");
+  function->add_output("out");
+  const char* steps[][3] = {{"LeakyRelu", "in", "middle"}, {"Tanh", "middle", "out"}};
+  for (const auto& step : steps) {
+    onnx::NodeProto* inner = function->add_node();
+    inner->set_op_type(step[0]);
+    inner->add_input(step[1]);
+    inner->add_output(step[2]);
+  }
+  const Workload workload = Load(b);
+  EXPECT_THAT(OpsOf(workload), ElementsAre("leaky_relu", "tanh", "leaky_relu", "tanh"));
+  EXPECT_THAT(workload.notes(), ::testing::IsEmpty());
+}
+
 TEST(OnnxNotModelled, IsMovementWithANoteOrAnErrorWhenStrict) {
   OnnxBuilder b;
   b.Input("x", {5, 1, 4});

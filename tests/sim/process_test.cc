@@ -83,7 +83,9 @@ TEST(Process, AnErrorLeavesThePlatformUsable) {
   const BufferId a = knot.Buffer(0), b = knot.Buffer(0);
   knot.Add(0, kMxu, {a}, {b}, {Work(1)});
   knot.Add(0, kVpu, {b}, {a}, {Work(1)});
-  EXPECT_FALSE(MakeSimulatedModel()->estimate(OneKernel(knot.kernel())).ok());
+  Schedule schedule = Kernels({});  // CheckSchedule would refuse it
+  schedule.kernels = {knot.kernel()};
+  EXPECT_FALSE(MakeSimulatedModel()->estimate(schedule).ok());
   EXPECT_EQ(Simulated(Busy(2)), before);
 }
 

@@ -70,6 +70,9 @@ TEST(ScheduleOf, CountsTheDispatchOnlyInHostTimes) {
   EXPECT_EQ(Map(row, TpuWithLaunch()).first_launch, Cycles(3000));
   row.columns = {{"timing", "wall"}, {"steps", "8"}};
   EXPECT_EQ(Map(row, TpuWithLaunch()).first_launch, Cycles(375));
+  // The row's own dispatch of 4 us at 1 GHz.
+  row.columns = {{"timing", "wall"}, {"dispatch_us", "4"}, {"steps", "8"}};
+  EXPECT_EQ(Map(row, TpuWithLaunch()).first_launch, Cycles(500));
 }
 
 TEST(ScheduleOf, LeavesTransfersAndLaunchOutOfResidentSlopes) {
