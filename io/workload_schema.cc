@@ -70,37 +70,7 @@ mapping:
 - A layer whose `when` is 0 is left out and passes on what it reads.
 - `batch_norm` and `norm: batch` differ: the second folds into the weights, as every compiler does.
 
-## ONNX models
-
-Opsets 7 to 17 are read, and up to 24 where every operator used is understood; else the message names the operator.
-Weights count by shape alone, so external data files may be missing.
-
-- Extents a model leaves open are given by name, `--set height=640`, by place, `--set x.2=640` (axis 2 of the input
-  `x`), or a whole input at once, `--set x=1x3x640x640`, which also replaces extents the model fixes. Outermost open
-  extents are batches: `--set batch=8`, else 1, with a note. Sequence lengths and image sizes are never guessed.
-- `--set dtype=bf16` stores all real tensors and weights so. Without it they are what the model says; 64-bit integers
-  are held as 32-bit ones.
-- Shapes that are computed from shapes are folded. BatchNormalization folds into the convolution or product before it,
-  and is an op of its own where it cannot. QuantizeLinear and DequantizeLinear around a node make it run on integers.
-- One-dimensional convolutions and pools run as images of one row. Expand and Tile are rows picked more than once.
-- Functions of the model file are read in place, and so is the branch of a condition (If) that is known;
-  `--set rate=16000` gives an integer scalar input its value.
-- What is not modelled (LSTM, loops, sorting, ...) is priced as the bytes it reads and writes, and every report says
-  so; with `--strict` it is an error.
-
-## SCALE-Sim topologies
-
-Rows of convolutions, `name, ifmap height, ifmap width, filter height, filter width, channels, filters, stride[,
-stride_w]`, or of products, `name, M, N, K`; with or without a header, final commas, comment lines (`#`) and further
-columns, which a note names. A header may put the columns in another order. Every row is an op with an input of its own.
-
-- There is no padding unless the header names a column `Padding`.
-- Output extents are floor((in + 2*pad - filter) / stride) + 1. SCALE-Sim rounds up; a note counts the rows that differ.
-- The name of a layer means nothing: a depthwise convolution is not guessed from it.
-- `--set batch=8` and `--set dtype=int8` apply to all rows; without them batch 1 and bf16.
-
-)" + "# Keys\n\n" +
-         MarkdownSections({FileInfo()});
+)" + MarkdownSections({FileInfo()});
 }
 
 }  // namespace cyclecast
