@@ -35,7 +35,8 @@ class RowPricer {
     if (!machine.ok()) return machine.error();
     sample->machine = (*machine)->machine.name;
     sample->clock = (*machine)->machine.clock();
-    const Result<Schedule> schedule = ScheduleOf(row, (*machine)->machine, (*machine)->platform);
+    const Result<Schedule> schedule =
+        ScheduleOf(row, (*machine)->machine, (*machine)->platform, FindModel);
     if (!schedule.ok()) return schedule.error();
     sample->label = LabelOf(row);
     if (Status s = Run(*analytical_, *schedule, &sample->analytical); !s.ok()) return s;

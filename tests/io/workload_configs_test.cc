@@ -134,6 +134,34 @@ TEST(ShippedWorkloads, YoloV5sIsWithinOnePercentOfThePublishedCount) {
               ElementsAre(Shape{1, 255, 80, 80}, Shape{1, 255, 40, 40}, Shape{1, 255, 20, 20}));
 }
 
+// Published: 1.81 GMAC (torchvision).
+TEST(ShippedWorkloads, ResNet18Has1814MillionMacs) { EXPECT_EQ(MacsOf("resnet18"), 1'814'073'344); }
+
+TEST(ShippedWorkloads, BertLargeFollowsItsFormula) {
+  const std::int64_t s = 384, h = 1024, i = 4096;
+  EXPECT_EQ(MacsOf("bert_large"), 24 * (4 * s * h * h + 2 * s * s * h + 2 * s * h * i) + 2 * s * h);
+}
+
+// Published: 569 M multiply-adds (arXiv 1704.04861, table 8).
+TEST(ShippedWorkloads, MobileNetV1Has569MillionMacs) {
+  EXPECT_EQ(MacsOf("mobilenet_v1"), 568'740'352);
+}
+
+// Published: the "ops" of table 1 (arXiv 1409.4842) add up to 1,502 M, with 34 M for the first
+// convolution, which is 112*112*64*7*7*3 = 118 M. Inception v4: 12.27 GMAC (TensorFlow-Slim).
+TEST(ShippedWorkloads, InceptionsAreCloseToThePublishedCounts) {
+  EXPECT_NEAR(static_cast<double>(MacsOf("inception_v1")), 1586e6, 5e6);
+  EXPECT_NEAR(static_cast<double>(MacsOf("inception_v4")), 12.27e9, 0.02e9);
+}
+
+// Published: 1.2 billion multiply-adds for SSD 300 on MobileNet (arXiv 1704.04861, table 13). On
+// MobileNetV2 at 320x320 the body alone is (320/224)^2 * 299.5 M = 611 M; four extra maps and six
+// predictors come to 13 % of it.
+TEST(ShippedWorkloads, DetectorsAreCloseToThePublishedCounts) {
+  EXPECT_NEAR(static_cast<double>(MacsOf("ssd_mobilenet_v1")), 1.2e9, 0.05e9);
+  EXPECT_NEAR(static_cast<double>(MacsOf("ssd_mobilenet_v2")), 1.13 * 611e6, 0.01 * 611e6);
+}
+
 TEST(ShippedWorkloads, GemmSweepIsIndependentProducts) {
   const Workload workload = Load("gemm_sweep");
   for (OpId id = 0; id < static_cast<OpId>(workload.ops().size()); ++id) {
@@ -144,7 +172,7 @@ TEST(ShippedWorkloads, GemmSweepIsIndependentProducts) {
 
 TEST(ShippedWorkloads, AllLoadWithBatchAndTypeSet) {
   const std::vector<WorkloadSummary> all = ListWorkloads(Root());
-  ASSERT_EQ(all.size(), 10U);
+  ASSERT_EQ(all.size(), 17U);
   for (const WorkloadSummary& summary : all) {
     EXPECT_FALSE(summary.description.empty()) << summary.name;
     EXPECT_THAT(summary.dims, Contains(std::pair<std::string, std::string>("batch", "1")));
