@@ -66,8 +66,8 @@ Attribution Attribute(const Platform& platform, const Kernel& kernel, const Nest
 
   // The array's work that is not on the path hides what is.
   std::int64_t hidden = Busiest(platform, times, PathClass::kMatrix) - array;
-  for (std::int64_t* from :
-       {&bulk[transfer], &bulk[vector], &excess, &edge[transfer], &edge[vector], &edge[latency]}) {
+  for (std::int64_t* from : {&bulk[transfer], &bulk[vector], &bulk[latency], &excess,
+                             &edge[transfer], &edge[vector], &edge[latency]}) {
     hidden = Claim(hidden, from, &array);
   }
   // So does the vector unit's.
@@ -89,7 +89,7 @@ Attribution Attribute(const Platform& platform, const Kernel& kernel, const Nest
   result[Category::kVector] = Cycles(vectors);
   result[Category::kExposedMemory] = Cycles(edge[transfer] + bulk[transfer] + memory);
   result[Category::kContention] = Cycles(contention);
-  result[Category::kFillDrain] = Cycles(edge[latency]);
+  result[Category::kFillDrain] = Cycles(edge[latency] + bulk[latency]);
   result[Category::kLaunch] = kernel.launch + Cycles(edge[sequencer] + bulk[sequencer]);
   result[Category::kWait] = Cycles(excess);
   return result;

@@ -15,10 +15,20 @@ std::size_t At(std::int32_t id) { return static_cast<std::size_t>(id); }
 struct Length {
   std::int64_t length = 0;
 };
-void Advance(Length* time, std::int64_t cycles, PathClass, bool) { time->length += cycles; }
-void Advance(Path* time, std::int64_t cycles, PathClass spent_on, bool bulk) {
+void Advance(Length* time, std::int64_t cycles, PathClass) { time->length += cycles; }
+void Advance(Path* time, std::int64_t cycles, PathClass spent_on) {
   time->length += cycles;
-  (bulk ? time->bulk : time->edge)[static_cast<std::size_t>(spent_on)] += cycles;
+  time->edge[static_cast<std::size_t>(spent_on)] += cycles;
+}
+// Advances by `times` times the path `step`.
+void Repeat(Length* time, const Length& step, std::int64_t times) {
+  time->length += step.length * times;
+}
+void Repeat(Path* time, const Path& step, std::int64_t times) {
+  time->length += step.length * times;
+  for (std::size_t c = 0; c < kPathClasses; ++c) {
+    time->bulk[c] += (step.edge[c] + step.bulk[c]) * times;
+  }
 }
 template <class Time>
 void RaiseTo(Time* time, const Time& other) {
@@ -39,32 +49,76 @@ Iterations Representatives(const Loop& loop) {
   return iterations;
 }
 
+// A kernel and what every walk over it needs.
+struct Nest {
+  Nest(const Platform& on, const Kernel& of)
+      : platform(on), kernel(of), index(of), returns(on.resources.size(), false) {
+    FindReturns();
+  }
+
+  const Platform& platform;
+  const Kernel& kernel;
+  const KernelIndex index;
+  // Resources whose results come back to them by way of others: a product, a softmax, a product.
+  std::vector<bool> returns;
+
+ private:
+  // A resource returns when it reaches itself in the graph of who reads what it writes.
+  void FindReturns() {
+    std::vector<std::vector<ResourceId>> readers(returns.size());
+    for (const Task& writer : kernel.tasks) {
+      for (const Task& reader : kernel.tasks) {
+        if (writer.resource == reader.resource) continue;
+        const auto reads = [&](BufferId b) {
+          return std::find(reader.reads.begin(), reader.reads.end(), b) != reader.reads.end();
+        };
+        if (std::any_of(writer.writes.begin(), writer.writes.end(), reads)) {
+          readers[At(writer.resource)].push_back(reader.resource);
+        }
+      }
+    }
+    for (std::size_t r = 0; r < returns.size(); ++r) {
+      std::vector<bool> seen(returns.size(), false);
+      std::vector<ResourceId> pending = readers[r];
+      while (!pending.empty() && !returns[r]) {
+        const ResourceId at = pending.back();
+        pending.pop_back();
+        returns[r] = At(at) == r;
+        if (seen[At(at)]) continue;
+        seen[At(at)] = true;
+        pending.insert(pending.end(), readers[At(at)].begin(), readers[At(at)].end());
+      }
+    }
+  }
+};
+
 // Walks the nest forwards (from the launch) or backwards (from the last result). Backwards a
 // "time" is the distance from a task's start to the end of the nest.
 template <class Time, bool forward>
 class Walk {
  public:
-  Walk(const Platform& platform, const Kernel& kernel, const KernelIndex& index)
-      : platform_(platform),
-        kernel_(kernel),
-        index_(index),
-        last_(kernel.loops.size(), false),
-        resource_(platform.resources.size()),
-        busy_(platform.resources.size(), 0),
-        buffer_(kernel.buffers.size(), Time{kNever}),
-        reached_(kernel.tasks.size(), -1) {}
+  explicit Walk(const Nest& nest)
+      : nest_(nest),
+        platform_(nest.platform),
+        kernel_(nest.kernel),
+        index_(nest.index),
+        last_(nest.kernel.loops.size(), false),
+        resource_(nest.platform.resources.size()),
+        busy_(nest.platform.resources.size(), 0),
+        buffer_(nest.kernel.buffers.size(), Time{kNever}),
+        reached_(nest.kernel.tasks.size(), -1) {}
 
   void WalkAll() { Visit(0); }
 
   // One generation of `held`: the cycles from the moment its slot is free, which all its writers
-  // wait for, to the end of its last read. A generation in the first iteration of all loops.
-  std::int64_t HoldTime(BufferId held) {
+  // wait for, to the end of its last read. `last` says of the buffer's scope and each loop around
+  // it whether the generation is in its last iteration.
+  std::int64_t HoldTime(BufferId held, const std::vector<bool>& last) {
     for (Time& time : resource_) time.length = kNever;
     held_ = held;
-    const LoopId scope = kernel_.buffers[At(held)].scope;
-    for (LoopId l = scope; l >= 0; l = index_.parent(l)) SetLast(l, 0);
+    last_ = last;
     end_.length = kNever;
-    VisitBody(scope);
+    VisitBody(kernel_.buffers[At(held)].scope);
     return std::max<std::int64_t>(0, end_.length);
   }
 
@@ -95,18 +149,33 @@ class Walk {
       }
       const std::vector<std::int64_t> before = busy_;
       VisitBody(id);
-      Skip(before, skipped);
+      Skip(id, before, skipped);
     }
   }
 
-  // Every resource advances by what it did since `before`, `times` over.
-  void Skip(const std::vector<std::int64_t>& before, std::int64_t times) {
+  // Every resource advances by what it did since `before`, `times` over; one whose results come
+  // back to it by the path through all of that, if it is longer.
+  void Skip(LoopId loop, const std::vector<std::int64_t>& before, std::int64_t times) {
     for (std::size_t r = 0; r < busy_.size(); ++r) {
-      const std::int64_t cycles = (busy_[r] - before[r]) * times;
+      const std::int64_t cycles = busy_[r] - before[r];
       if (cycles == 0) continue;
-      busy_[r] += cycles;
-      Advance(&resource_[r], cycles, ClassOf(platform_.resources[r].kind), true);
+      busy_[r] += cycles * times;
+      Time step;
+      Advance(&step, cycles, ClassOf(platform_.resources[r].kind));
+      if (nest_.returns[r]) RaiseTo(&step, IterationOf(loop, r));
+      Repeat(&resource_[r], step, times);
     }
+  }
+
+  // The longest path from a resource to itself through one iteration of `loop`, of the kind walked
+  // last.
+  Time IterationOf(LoopId loop, std::size_t resource) const {
+    Walk one(nest_);
+    one.last_ = last_;
+    for (Time& time : one.resource_) time.length = kNever;
+    one.resource_[resource].length = 0;
+    one.VisitBody(loop);
+    return one.resource_[resource];
   }
 
   void VisitBody(LoopId id) {
@@ -145,19 +214,19 @@ class Walk {
       for (BufferId b : task.reads) RaiseTo(&time, buffer_[At(b)]);
       if (Uses(task.writes, held_)) RaiseTo(&time, Time{0});
       if (reached_[At(id)] < 0) reached_[At(id)] = time.length;
-      Advance(&time, occupancy, spent_on, false);
+      Advance(&time, occupancy, spent_on);
       resource_[At(task.resource)] = time;
       if (Uses(task.reads, held_)) RaiseTo(&end_, time);
-      Advance(&time, latency, PathClass::kLatency, false);
+      Advance(&time, latency, PathClass::kLatency);
       for (BufferId b : task.writes) RaiseTo(&buffer_[At(b)], time);
       if (held_ < 0) RaiseTo(&end_, time);
     } else {
       Time after{0};
       for (BufferId b : task.writes) RaiseTo(&after, buffer_[At(b)]);
-      Advance(&after, latency, PathClass::kLatency, false);
+      Advance(&after, latency, PathClass::kLatency);
       RaiseTo(&time, after);
       if (reached_[At(id)] < 0) reached_[At(id)] = time.length;
-      Advance(&time, occupancy, spent_on, false);
+      Advance(&time, occupancy, spent_on);
       resource_[At(task.resource)] = time;
       for (BufferId b : task.reads) RaiseTo(&buffer_[At(b)], time);
       RaiseTo(&end_, time);
@@ -168,6 +237,7 @@ class Walk {
     return buffer >= 0 && std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
   }
 
+  const Nest& nest_;
   const Platform& platform_;
   const Kernel& kernel_;
   const KernelIndex& index_;
@@ -191,8 +261,10 @@ void Raise(NestTimes* times, std::int64_t cycles, Bound bound) {
 
 // Bytes over bandwidth of every shared memory, between the first transfer that can start and the
 // shortest drain after a last one.
-void BoundByMemories(const Platform& platform, const Kernel& kernel, const KernelIndex& index,
-                     const Forward& heads, const Backward& tails, NestTimes* times) {
+void BoundByMemories(const Nest& nest, const Forward& heads, const Backward& tails,
+                     NestTimes* times) {
+  const Platform& platform = nest.platform;
+  const Kernel& kernel = nest.kernel;
   for (std::size_t m = 0; m < platform.memories.size(); ++m) {
     Bytes bytes;
     std::int64_t head = -1, tail = -1;
@@ -200,7 +272,7 @@ void BoundByMemories(const Platform& platform, const Kernel& kernel, const Kerne
       const Task& task = kernel.tasks[t];
       if (!task.memory || At(*task.memory) != m) continue;
       const TaskId id = static_cast<TaskId>(t);
-      bytes += index.Moved(id);
+      bytes += nest.index.Moved(id);
       head = head < 0 ? heads.reached(id) : std::min(head, heads.reached(id));
       tail = tail < 0 ? tails.reached(id) : std::min(tail, tails.reached(id));
     }
@@ -210,44 +282,77 @@ void BoundByMemories(const Platform& platform, const Kernel& kernel, const Kerne
   }
 }
 
-// Iterations of `loop` and those around it in which none of them is in a differing last one.
-std::int64_t FullGenerations(const Kernel& kernel, const KernelIndex& index, LoopId loop) {
-  std::int64_t generations = 1;
-  for (LoopId l = loop; l >= 0; l = index.parent(l)) {
-    const Loop& at = kernel.loops[At(l)];
-    generations *= at.trips - (at.last_differs && at.trips > 1 ? 1 : 0);
-  }
-  return generations;
-}
+// All generations of a buffer, equal ones together.
+struct Generations {
+  std::int64_t count = 0;
+  std::int64_t held = 0;  // cycles in which a slot is held, summed over them
+  bool uniform = true;
+  std::vector<std::int64_t> busy;  // occupancy of each resource in one of them
+};
 
-// Generations of a buffer that follow each other in the slot of the last one. The slot's first
-// generation starts after the writer's resource has served those of the other slots.
-void BoundBySlots(const Platform& platform, const Kernel& kernel, const KernelIndex& index,
-                  const Forward& heads, const Backward& tails, NestTimes* times) {
-  for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
-    const BufferId buffer = static_cast<BufferId>(b);
-    const std::int64_t depth = kernel.buffers[b].depth;
-    const std::int64_t generations = FullGenerations(kernel, index, kernel.buffers[b].scope);
-    if (generations <= depth) continue;
-    Walk<Length, true> one(platform, kernel, index);
-    const std::int64_t hold = one.HoldTime(buffer);
+class SlotBound {
+ public:
+  explicit SlotBound(const Nest& nest) : nest_(nest), kernel_(nest.kernel) {}
+
+  // Head, slots and tail of `buffer`; 0 where nothing waits for it.
+  std::int64_t Of(BufferId buffer, const Forward& heads, const Backward& tails) const {
+    const std::int64_t depth = kernel_.buffers[At(buffer)].depth;
+    std::vector<bool> last(kernel_.loops.size(), false);
+    Generations all;
+    Add(buffer, kernel_.buffers[At(buffer)].scope, 1, &last, &all);
+    if (all.count <= depth) return 0;
+    // The writer's resource serves the slots before that of the last generation first.
+    const std::int64_t before = all.uniform ? (all.count - 1) % depth : 0;
     std::int64_t head = -1, tail = -1;
-    for (std::size_t t = 0; t < kernel.tasks.size(); ++t) {
-      const Task& task = kernel.tasks[t];
-      const TaskId id = static_cast<TaskId>(t);
-      if (std::count(task.writes.begin(), task.writes.end(), buffer) > 0) {
-        const std::int64_t first =
-            heads.reached(id) + (generations - 1) % depth * one.busy()[At(task.resource)];
+    for (TaskId id = 0; id < static_cast<TaskId>(kernel_.tasks.size()); ++id) {
+      const Task& task = kernel_.tasks[At(id)];
+      if (Contains(task.writes, buffer)) {
+        const std::int64_t first = heads.reached(id) + before * all.busy[At(task.resource)];
         head = head < 0 ? first : std::min(head, first);
       }
-      if (std::count(task.reads.begin(), task.reads.end(), buffer) > 0) {
+      if (Contains(task.reads, buffer)) {
         tail = tail < 0 ? tails.reached(id) : std::min(tail, tails.reached(id));
       }
     }
-    if (head < 0 || tail < 0) continue;  // never written or never read: nothing waits for it
-    Raise(times, head + CeilDiv(generations, depth) * hold + tail, Bound::kSlots);
+    if (head < 0 || tail < 0) return 0;
+    // Equal generations: as many as fall to the slot of the last one. Others: some slot is held for
+    // an equal share or more.
+    const std::int64_t hold =
+        all.uniform ? CeilDiv(all.count, depth) * (all.held / all.count) : CeilDiv(all.held, depth);
+    return head + hold + tail;
   }
-}
+
+ private:
+  static bool Contains(const std::vector<BufferId>& buffers, BufferId buffer) {
+    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+  }
+
+  // Goes from the scope outwards, and through both kinds of iterations where the last differs.
+  void Add(BufferId buffer, LoopId loop, std::int64_t count, std::vector<bool>* last,
+           Generations* all) const {
+    if (loop < 0) {
+      Walk<Length, true> one(nest_);
+      all->held += count * one.HoldTime(buffer, *last);
+      all->count += count;
+      all->busy = one.busy();
+      return;
+    }
+    const Loop& at = kernel_.loops[At(loop)];
+    const LoopId outer = nest_.index.parent(loop);
+    const bool differs = at.last_differs && at.trips > 1;
+    if (differs) all->uniform = false;
+    if (at.trips > 1) {
+      Add(buffer, outer, count * (at.trips - (differs ? 1 : 0)), last, all);
+    }
+    if (at.trips > 1 && !differs) return;
+    (*last)[At(loop)] = true;
+    Add(buffer, outer, count, last, all);
+    (*last)[At(loop)] = false;
+  }
+
+  const Nest& nest_;
+  const Kernel& kernel_;
+};
 
 }  // namespace
 
@@ -272,16 +377,19 @@ NestTimes WalkNest(const Platform& platform, const Kernel& kernel) {
   NestTimes times;
   times.busy.assign(platform.resources.size(), 0);
   if (kernel.tasks.empty()) return times;
-  const KernelIndex index(kernel);
-  Forward heads(platform, kernel, index);
+  const Nest nest(platform, kernel);
+  Forward heads(nest);
   heads.WalkAll();
-  Backward tails(platform, kernel, index);
+  Backward tails(nest);
   tails.WalkAll();
   times.path = heads.end();
   times.cycles = times.path.length;
   times.busy = heads.busy();
-  BoundByMemories(platform, kernel, index, heads, tails, &times);
-  BoundBySlots(platform, kernel, index, heads, tails, &times);
+  BoundByMemories(nest, heads, tails, &times);
+  const SlotBound slots(nest);
+  for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
+    Raise(&times, slots.Of(static_cast<BufferId>(b), heads, tails), Bound::kSlots);
+  }
   return times;
 }
 

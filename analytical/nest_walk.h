@@ -5,8 +5,9 @@
 // Within a loop of equal iterations a path gains nothing by changing resource in the middle: its
 // length is linear in where it changes, so the extreme is at the first or the last iteration. It
 // is enough to walk the first and the last iteration of each loop (and the one before a remainder)
-// and to let every resource advance by its own occupancy over the iterations between: the cost is
-// that of at most 3 iterations per loop level, whatever the trip counts.
+// and to let every resource advance by its own occupancy over the iterations between (or, where its
+// results come back to it by way of others, by the path through all of them): the cost is that of
+// at most 3 iterations per loop level, whatever the trip counts.
 //
 // What this path does not see is a full buffer holding its writer back. Two further lower bounds
 // cover what matters of it: bytes over the bandwidth of a shared memory, and generations of a

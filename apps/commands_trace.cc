@@ -1,7 +1,12 @@
 // trace import and trace generate.
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
 #include "apps/commands.h"
+#include "io/file.h"
 #include "io/machine_loader.h"
 #include "io/workload_loader.h"
 #include "sim/simulated_model.h"
@@ -26,6 +31,29 @@ Status RunTraceImport(const ImportCommand& command) {
   return WriteOutput(
       {}, fmt::format("{} rows written to {}\n", trace->rows.size(), command.output.path));
 }
+
+namespace {
+
+// The trace on standard output; it is made in a folder of its own, which is gone afterwards.
+Status GenerateToOutput(const std::vector<Machine>& machines,
+                        const std::vector<Workload>& workloads, const ModelFactory& hardware,
+                        GenerateOptions options) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  std::string folder = (fs::temp_directory_path(code) / "cyclecast-XXXXXX").string();
+  if (code || mkdtemp(folder.data()) == nullptr) {
+    return Error("cannot create a temporary folder like " + folder + "; name an output file");
+  }
+  options.path = (fs::path(folder) / "trace.csv").string();
+  const Result<GenerateReport> report = GenerateTrace(machines, workloads, hardware, options);
+  const Result<std::string> text =
+      report.ok() ? ReadFile(options.path) : Result<std::string>(report.error());
+  fs::remove_all(folder, code);
+  if (!text.ok()) return text.error();
+  return WriteOutput({}, *text);
+}
+
+}  // namespace
 
 Status RunTraceGenerate(const GenerateCommand& command) {
   if (Status free = CheckOutput(command.output); !free.ok()) return free;
@@ -61,6 +89,7 @@ Status RunTraceGenerate(const GenerateCommand& command) {
     simulated.seed = seed;
     return MakeSimulatedModel(simulated);
   };
+  if (command.output.path == "-") return GenerateToOutput(machines, workloads, hardware, options);
   const Result<GenerateReport> report = GenerateTrace(machines, workloads, hardware, options);
   if (!report.ok()) return report.error();
   std::string text = fmt::format("{} rows written to {}", report->rows, command.output.path);

@@ -13,13 +13,6 @@
 # DEPS are part of the library's headers, PRIVATE_DEPS only of its sources.
 set(CYCLECAST_LABELS unit agreement golden accuracy cli)
 
-# Adds `folder` of the calling folder, if it has a CMakeLists.txt.
-function(cyclecast_add_folder folder)
-  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt")
-    add_subdirectory(${folder})
-  endif()
-endfunction()
-
 # Flags of everything compiled here; they do not reach those who link an installed library.
 add_library(cyclecast_flags INTERFACE)
 target_compile_options(

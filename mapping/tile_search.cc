@@ -4,17 +4,18 @@
 namespace cyclecast {
 
 std::vector<std::int64_t> EvenTiles(std::int64_t extent, std::int64_t unit, std::int64_t largest,
-                                    std::int64_t smallest) {
+                                    std::int64_t smallest, std::int64_t tiles, bool thirds) {
   std::vector<std::int64_t> sizes;
-  const auto add = [&](std::int64_t tiles) {
-    const std::int64_t size = std::min(extent, RoundUp(CeilDiv(extent, tiles), unit));
+  const auto add = [&](std::int64_t cuts) {
+    const std::int64_t size = std::min(extent, RoundUp(CeilDiv(extent, cuts), unit));
     if (size > largest && extent > largest && size > unit) return;
     if (sizes.empty() || size < sizes.back()) sizes.push_back(size);
   };
-  for (std::int64_t tiles = 1;; tiles *= 2) {
-    add(tiles);
-    if (CeilDiv(extent, tiles) <= std::max(unit, smallest)) break;
-    if (tiles > 1) add(tiles + tiles / 2);
+  for (std::int64_t cuts = 1;; cuts *= 2) {
+    add(cuts);
+    const std::int64_t size = CeilDiv(extent, cuts);
+    if (size <= unit || (size <= smallest && cuts >= tiles)) break;
+    if (cuts > 1 && thirds) add(cuts + cuts / 2);
   }
   return sizes;
 }

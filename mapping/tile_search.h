@@ -13,10 +13,12 @@
 namespace cyclecast {
 
 // Sizes that cut `extent` into 1, 2, 3, 4, 6, 8, 12, ... tiles of about equal size, in multiples of
-// `unit`, largest first: none above `largest` (unless the extent is smaller), the search ends below
-// `smallest`.
+// `unit`, largest first: none above `largest` (unless the extent is smaller). The search ends with
+// the first size of `smallest` or less, but not before there are `tiles` of them. Without `thirds`
+// only 1, 2, 4, 8, ... cuts are made.
 std::vector<std::int64_t> EvenTiles(std::int64_t extent, std::int64_t unit, std::int64_t largest,
-                                    std::int64_t smallest);
+                                    std::int64_t smallest, std::int64_t tiles = 1,
+                                    bool thirds = true);
 
 // "16 MiB", "1.5 KiB".
 std::string SizeText(Bytes bytes);

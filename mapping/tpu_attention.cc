@@ -189,11 +189,11 @@ class AttentionBuilder {
 };
 
 // All tilings worth trying.
-std::vector<AttentionTiling> Candidates(const AttentionProblem& problem, Int depth, Int parts) {
-  const auto sizes = [](const std::optional<Int>& pin, Int extent, Int largest) {
+std::vector<AttentionTiling> Candidates(const AttentionProblem& problem, Int depth, Int parts,
+                                        Int smallest) {
+  const auto sizes = [smallest](const std::optional<Int>& pin, Int extent, Int largest) {
     return pin ? std::vector<Int>{std::min(*pin, extent)}
-               : EvenTiles(extent, std::min<Int>(extent, 8), std::max<Int>(1, largest),
-                           kSmallestBlock);
+               : EvenTiles(extent, std::min<Int>(extent, 8), std::max<Int>(1, largest), smallest);
   };
   std::vector<AttentionTiling> candidates;
   for (Int tile_q : sizes(problem.tile_m, problem.queries, kLargestBlock / problem.group)) {
@@ -281,16 +281,21 @@ Result<AttentionTiling> SearchAttention(const TpuContext& context,
   }
   std::optional<AttentionTiling> best;
   Cycles best_time;
-  for (Int depth : problem.depth ? std::vector<Int>{*problem.depth} : std::vector<Int>{2, 1}) {
-    for (const AttentionTiling& tiling : Candidates(problem, depth, parts)) {
+  const auto try_all = [&](Int depth, Int smallest) {
+    for (const AttentionTiling& tiling : Candidates(problem, depth, parts, smallest)) {
       if (AttentionPieces(context, problem, tiling).Footprint() > problem.budget) continue;
       const Cycles time = AttentionTime(context, problem, tiling);
       if (best && time >= best_time) continue;
       best = tiling;
       best_time = time;
     }
-    if (best) return *best;
-  }
+  };
+  try_all(problem.depth.value_or(2), kSmallestBlock);
+  if (best) return *best;
+  // Cramped: smaller blocks, a single buffer, whichever is best.
+  try_all(problem.depth.value_or(2), 1);
+  if (!problem.depth) try_all(1, 1);
+  if (best) return *best;
   return NothingFits(context, problem);
 }
 

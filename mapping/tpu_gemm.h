@@ -13,7 +13,9 @@
 // Tiles of the axis that is split are dealt to the cores in turn; every core runs the same loops.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,6 +91,28 @@ struct GemmTiling {
   bool operator==(const GemmTiling&) const = default;
 };
 
+// Costs that were asked for before. Tiles of an axis have two sizes, a whole axis is the third.
+template <std::size_t kSlots>
+class CostCache {
+ public:
+  // What axis size `items` is: 0 a full tile, 1 the last one, 2 everything.
+  static std::size_t SizeOf(const TileAxis& axis, std::int64_t items) {
+    return items == axis.tile() ? 0 : items == axis.extent() ? 2 : 1;
+  }
+  template <class Make>
+  const TaskCost& Get(std::size_t slot, Make make) {
+    if (!known_[slot]) {
+      costs_[slot] = make();
+      known_[slot] = true;
+    }
+    return costs_[slot];
+  }
+
+ private:
+  std::array<TaskCost, kSlots> costs_;
+  std::array<bool, kSlots> known_{};
+};
+
 // Sizes and costs of the pieces of a tiled problem: the search and the nest both ask here.
 class GemmPieces {
  public:
@@ -138,17 +162,23 @@ class GemmPieces {
  private:
   std::int64_t OutElements(std::int64_t items_m, std::int64_t items_n) const;
   std::int64_t RunOf(std::int64_t items, std::int64_t all, std::int64_t bits) const;
+  TaskCost MultiplyAnew(std::int64_t items_m, std::int64_t items_n, std::int64_t items_k) const;
+  TaskCost FinishAnew(std::int64_t items_m, std::int64_t items_n) const;
 
   const TpuContext& context_;
   const GemmProblem& problem_;
   GemmTiling tiling_;
   Mode lhs_mode_ = Mode::kStream, rhs_mode_ = Mode::kStream;
+  mutable CostCache<27> products_;
+  mutable CostCache<9> lhs_loads_, rhs_loads_, epilogues_, stores_;
 };
 
 // Time of a tiled problem without its launch: the longest path through first fill, busiest resource
 // and last drain, the bytes over each memory's bandwidth, and the turn-around of each buffer. The
-// same the analytical model finds for the nest, in O(1).
-Cycles GemmTime(const TpuContext& context, const GemmProblem& problem, const GemmTiling& tiling);
+// same the analytical model finds for the nest, in O(1). Where it is sure to be above `limit`, some
+// number above `limit` will do.
+Cycles GemmTime(const TpuContext& context, const GemmProblem& problem, const GemmTiling& tiling,
+                Cycles limit = Cycles(std::numeric_limits<std::int64_t>::max()));
 
 // The tiling with the least time that fits `problem.budget`; ties go to the smaller footprint, then
 // to the one tried first. Errors name the limit: an impossible pin, or what the op needs at least.

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::int64_t kAccumulatorBytes = 4;  // fp32 or int32
 
+using Size = CostCache<1>;
+
 Bytes Packed(std::int64_t elements, std::int64_t bits) {
   return Bytes(CeilDiv(elements * bits, 8));
 }
@@ -148,14 +150,22 @@ Bytes GemmPieces::AccumulatorSlot() const {
 }
 
 TaskCost GemmPieces::LoadLhs(std::int64_t items_m, std::int64_t items_k) const {
-  const std::int64_t run =
-      RunOf(CeilDiv(items_k, problem_.taps), CeilDiv(k.extent(), problem_.taps), problem_.lhs_bits);
-  return TransferCost(context_.ReadPath(problem_.lhs), LhsBytes(items_m, items_k), Bytes(run));
+  if (items_m == 0) return {};
+  const std::size_t slot = Size::SizeOf(m, items_m) * 3 + Size::SizeOf(k, items_k);
+  return lhs_loads_.Get(slot, [&] {
+    const std::int64_t run = RunOf(CeilDiv(items_k, problem_.taps),
+                                   CeilDiv(k.extent(), problem_.taps), problem_.lhs_bits);
+    return TransferCost(context_.ReadPath(problem_.lhs), LhsBytes(items_m, items_k), Bytes(run));
+  });
 }
 
 TaskCost GemmPieces::LoadRhs(std::int64_t items_k, std::int64_t items_n) const {
-  return TransferCost(context_.ReadPath(problem_.rhs), RhsBytes(items_k, items_n),
-                      Bytes(RunOf(items_n, n.extent(), problem_.rhs_bits)));
+  if (items_n == 0) return {};
+  const std::size_t slot = Size::SizeOf(n, items_n) * 3 + Size::SizeOf(k, items_k);
+  return rhs_loads_.Get(slot, [&] {
+    return TransferCost(context_.ReadPath(problem_.rhs), RhsBytes(items_k, items_n),
+                        Bytes(RunOf(items_n, n.extent(), problem_.rhs_bits)));
+  });
 }
 
 TaskCost GemmPieces::LoadWholeLhs(std::int64_t part) const {
@@ -180,6 +190,13 @@ TaskCost GemmPieces::LoadConstants() const {
 TaskCost GemmPieces::Multiply(std::int64_t items_m, std::int64_t items_n,
                               std::int64_t items_k) const {
   if (items_m == 0 || items_n == 0 || items_k == 0) return {};
+  const std::size_t slot =
+      Size::SizeOf(m, items_m) * 9 + Size::SizeOf(n, items_n) * 3 + Size::SizeOf(k, items_k);
+  return products_.Get(slot, [&] { return MultiplyAnew(items_m, items_n, items_k); });
+}
+
+TaskCost GemmPieces::MultiplyAnew(std::int64_t items_m, std::int64_t items_n,
+                                  std::int64_t items_k) const {
   TaskCost cost = MatrixTaskCost(context_.spec().matrix_unit, problem_.dataflow, problem_.dtype,
                                  MatrixTile{items_m, items_n, items_k});
   cost.useful = Cycles(CeilDiv(cost.useful.value(), problem_.pack));
@@ -187,8 +204,13 @@ TaskCost GemmPieces::Multiply(std::int64_t items_m, std::int64_t items_n,
 }
 
 TaskCost GemmPieces::Finish(std::int64_t items_m, std::int64_t items_n) const {
+  if (items_m == 0 || items_n == 0) return {};
+  return epilogues_.Get(Size::SizeOf(m, items_m) * 3 + Size::SizeOf(n, items_n),
+                        [&] { return FinishAnew(items_m, items_n); });
+}
+
+TaskCost GemmPieces::FinishAnew(std::int64_t items_m, std::int64_t items_n) const {
   const std::int64_t elements = OutElements(items_m, items_n);
-  if (elements == 0) return {};
   Bytes loads = Bytes(items_m * items_n * kAccumulatorBytes);
   for (const ExtraOperand& extra : problem_.epilogue.extras) {
     loads += ExtraBytes(extra, items_m, items_n);
@@ -200,8 +222,11 @@ TaskCost GemmPieces::Finish(std::int64_t items_m, std::int64_t items_n) const {
 }
 
 TaskCost GemmPieces::Store(std::int64_t items_m, std::int64_t items_n) const {
-  return TransferCost(context_.WritePath(problem_.out), OutBytes(items_m, items_n),
-                      Bytes(RunOf(items_n, n.extent(), problem_.out_bits)));
+  if (items_m == 0 || items_n == 0) return {};
+  return stores_.Get(Size::SizeOf(m, items_m) * 3 + Size::SizeOf(n, items_n), [&] {
+    return TransferCost(context_.WritePath(problem_.out), OutBytes(items_m, items_n),
+                        Bytes(RunOf(items_n, n.extent(), problem_.out_bits)));
+  });
 }
 
 Bytes GemmPieces::WeightSlots() const {

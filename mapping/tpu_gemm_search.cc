@@ -10,7 +10,8 @@ namespace {
 
 using Int = std::int64_t;
 
-// Tiles larger than this gain nothing; smaller ones are tried only when no other fits.
+// Tiles larger than this gain nothing; those below this and the array are tried only when no other
+// fits.
 constexpr Int kLargestTile = 4096;
 constexpr Int kSmallestTile = 128;
 
@@ -25,15 +26,17 @@ class Search {
 
   Result<GemmTiling> Run() {
     if (Status pins = CheckPins(); !pins.ok()) return pins.error();
-    const std::vector<Int> depths =
-        problem_.depth ? std::vector<Int>{*problem_.depth} : std::vector<Int>{2, 1};
-    for (Int depth : depths) {
-      depth_ = depth;
-      for (const bool coarse : {true, false}) {
-        TryAll(coarse);
-        if (found_) return best_;
-      }
+    depth_ = problem_.depth.value_or(2);
+    TryAll(true);
+    if (found_) return best_;
+    // Cramped: smaller tiles, a single buffer, whichever is best.
+    TryAll(false);
+    if (!problem_.depth) {
+      depth_ = 1;
+      TryAll(true);
+      TryAll(false);
     }
+    if (found_) return best_;
     return NothingFits();
   }
 
@@ -43,9 +46,12 @@ class Search {
                                                             : context_.spec().matrix_unit.rows;
   }
 
-  std::vector<Int> TilesOf(const std::optional<Int>& pin, Int extent, Int unit, bool coarse) const {
+  Int Smallest() const { return std::min(kSmallestTile, context_.spec().matrix_unit.rows); }
+
+  std::vector<Int> TilesOf(const std::optional<Int>& pin, Int extent, Int unit, bool coarse,
+                           bool thirds = true) const {
     if (pin) return {std::min(*pin, extent)};
-    return EvenTiles(extent, unit, kLargestTile, coarse ? kSmallestTile : 1);
+    return EvenTiles(extent, unit, kLargestTile, coarse ? Smallest() : 1, context_.cores(), thirds);
   }
 
   // Tiles of output positions: whole rows or images where possible, else part of a row.
@@ -57,8 +63,8 @@ class Search {
       sizes.push_back(images * per_image);
     }
     const Int rows = std::max<Int>(1, kLargestTile / window.out_w);
-    const Int fewest = coarse ? CeilDiv(kSmallestTile, window.out_w) : 1;
-    for (Int count : EvenTiles(window.out_h, 1, rows, fewest)) {
+    const Int fewest = coarse ? CeilDiv(Smallest(), window.out_w) : 1;
+    for (Int count : EvenTiles(window.out_h, 1, rows, fewest, context_.cores())) {
       // With several images a tile must not run from one into the next.
       if (window.images > 1) {
         while (window.out_h % count != 0) --count;
@@ -87,7 +93,7 @@ class Search {
       axes.n = TilesOf(problem_.tile_n, problem_.n, n_unit, coarse);
       const Int k_unit =
           problem_.taps > 1 ? ChannelUnit() * problem_.taps : std::min(unit.rows, problem_.k);
-      axes.k = TilesOf(problem_.tile_k, problem_.k, k_unit, coarse);
+      axes.k = TilesOf(problem_.tile_k, problem_.k, k_unit, coarse, false);
     }
     for (Int k : axes.k) {
       for (Int n : axes.n) {
@@ -134,25 +140,31 @@ class Search {
   void TrySplits(GemmTiling tiling) {
     const Int cores = context_.cores();
     const Int parts = problem_.units.value_or(cores);
-    tiling.split = SplitAxis::kNone;
-    tiling.parts = 1;
-    if (parts == 1 || !problem_.units) Try(tiling);
-    if (parts == 1) return;
-    tiling.parts = parts;
+    bool split = false;
     const auto try_axis = [&](SplitAxis axis, Int tiles) {
       if (tiles < parts) return;
+      split = true;
       tiling.split = axis;
+      tiling.parts = parts;
       Try(tiling);
     };
-    try_axis(SplitAxis::kBatch, problem_.batch);
-    try_axis(SplitAxis::kM, CeilDiv(problem_.m, tiling.tile_m));
-    try_axis(SplitAxis::kN, CeilDiv(problem_.n, tiling.tile_n));
+    if (parts > 1) {
+      try_axis(SplitAxis::kBatch, problem_.batch);
+      try_axis(SplitAxis::kM, CeilDiv(problem_.m, tiling.tile_m));
+      try_axis(SplitAxis::kN, CeilDiv(problem_.n, tiling.tile_n));
+    }
+    // One core does it all where it must, or where no axis has a tile for every core.
+    if (parts > 1 && (split || problem_.units)) return;
+    tiling.split = SplitAxis::kNone;
+    tiling.parts = 1;
+    Try(tiling);
   }
 
   void Try(const GemmTiling& tiling) {
     const Bytes footprint = GemmPieces(context_, problem_, tiling).Footprint();
     if (footprint > problem_.budget) return;
-    const Cycles time = GemmTime(context_, problem_, tiling);
+    const Cycles time =
+        found_ ? GemmTime(context_, problem_, tiling, time_) : GemmTime(context_, problem_, tiling);
     if (found_ && (time > time_ || (time == time_ && footprint >= footprint_))) return;
     found_ = true;
     best_ = tiling;

@@ -31,6 +31,19 @@ class Timer {
         engines_(context),
         totals_(SumGemm(problem, tiling, pieces_, engines_)) {}
 
+  // Below it no path can be: what the busiest resource or memory does in all.
+  Int Least() const {
+    Int least = std::max({totals_.matrix, totals_.vector, totals_.store});
+    for (Int busy : totals_.loads) least = std::max(least, busy);
+    for (std::size_t i = 0; i < totals_.bytes.size(); ++i) {
+      if (totals_.bytes[i] == 0) continue;
+      const Place place = i == 1 ? Place::kCmem : Place::kOffChip;
+      least =
+          std::max(least, CeilCycles(Bytes(totals_.bytes[i]), context_.Bandwidth(place)).value());
+    }
+    return least;
+  }
+
   Int Time() {
     FollowFirstTile();
     Finish();
@@ -173,13 +186,12 @@ class Timer {
     });
     return work;
   }
-  // All inner tiles of the last outer one.
-  TileWork WorkOfLastOuter() const {
+  // All inner tiles of an outer one of `items`.
+  TileWork WorkOfOuter(Int items) const {
     TileWork sum;
     const bool n_outside = tiling_.n_outside;
-    ForEachSize(n_outside ? pieces_.m : pieces_.n, [&](Int items, Int count, Int) {
-      const TileWork tile =
-          n_outside ? WorkOfTile(items, pieces_.n.Last()) : WorkOfTile(pieces_.m.Last(), items);
+    ForEachSize(n_outside ? pieces_.m : pieces_.n, [&](Int inner, Int count, Int) {
+      const TileWork tile = n_outside ? WorkOfTile(inner, items) : WorkOfTile(items, inner);
       sum.products += count * tile.products;
       for (std::size_t e = 0; e < kLoadEngineSlots; ++e) sum.loads[e] += count * tile.loads[e];
     });
@@ -214,7 +226,7 @@ class Timer {
     const bool lhs_outer = !tiling_.n_outside;
     const std::size_t outer_engine = lhs_outer ? engines_.lhs : engines_.rhs;
     if ((lhs_outer ? pieces_.lhs_mode() : pieces_.rhs_mode()) == Mode::kPanel) {
-      const TileWork outer = WorkOfLastOuter();
+      const TileWork outer = WorkOfOuter(lhs_outer ? pieces_.m.Last() : pieces_.n.Last());
       const TransferPath& path = context_.ReadPath(lhs_outer ? problem_.lhs : problem_.rhs);
       Leave(outer_engine, outer.loads[outer_engine],
             path.latency.value() + outer.products + after_product);
@@ -233,52 +245,104 @@ class Timer {
     return pieces_.LoadConstants().occupancy.value();
   }
 
-  // A buffer whose generations follow each other in its slots: when its first writer starts, how
-  // long a slot is held, what the writer does per generation, and the way from its last use on.
+  // A buffer whose generations follow each other in its slots: how many there are, how long they
+  // hold a slot in all, when the first writer starts, what the writer's resource does per
+  // generation, and the way from the last use on.
   struct Turn {
-    Int generations = 1, head = 0, hold = 0, busy = 0, tail = 0;
+    Int count = 0, held = 0, head = 0, busy = 0, tail = 0;
+    bool uniform = true;
   };
   void Raise(const Turn& turn) {
     const Int depth = tiling_.depth;
-    if (turn.generations <= depth) return;
-    Raise(turn.head + (turn.generations - 1) % depth * turn.busy +
-          CeilDiv(turn.generations, depth) * turn.hold + turn.tail);
+    if (turn.count <= depth) return;
+    const Int hold = turn.uniform ? CeilDiv(turn.count, depth) * (turn.held / turn.count)
+                                  : CeilDiv(turn.held, depth);
+    const Int before = turn.uniform ? (turn.count - 1) % depth * turn.busy : 0;
+    Raise(turn.head + before + hold + turn.tail);
+  }
+  // hold(m, n) of every tile of the result, or hold(m, n, k) of every product.
+  template <class Hold>
+  Turn OverTiles(Int head, Int busy, Int tail, Hold hold) const {
+    Turn turn{0, 0, head, busy, tail, !pieces_.m.LastDiffers() && !pieces_.n.LastDiffers()};
+    const Int batches = pieces_.batch.trips();
+    ForEachSize(pieces_.m, [&](Int m, Int m_count, Int) {
+      ForEachSize(pieces_.n, [&](Int n, Int n_count, Int) {
+        const Int count = batches * m_count * n_count;
+        if (count == 0) return;
+        turn.count += count;
+        turn.held += count * hold(m, n);
+      });
+    });
+    return turn;
+  }
+  template <class Hold>
+  Turn OverProducts(Int head, Int busy, Int tail, Hold hold) const {
+    const Turn tiles = OverTiles(head, busy, tail, [&](Int m, Int n) {
+      Int held = 0;
+      ForEachSize(pieces_.k, [&](Int k, Int count, Int) { held += count * hold(m, n, k); });
+      return held;
+    });
+    return {tiles.count * pieces_.k.trips(),          tiles.held, head, busy, tail,
+            tiles.uniform && !pieces_.k.LastDiffers()};
   }
 
   void BoundBySlots(Int after_product, Int after_vector) {
     const Int m = First(pieces_.m), n = First(pieces_.n), k = First(pieces_.k);
-    const Int product = pieces_.Multiply(m, n, k).occupancy.value();
-    const TaskCost last_product = pieces_.Multiply(m, n, pieces_.k.Last());
-    const Int per_tile = product * (pieces_.k.trips() - 1) + last_product.occupancy.value();
-    const Int tiles = FullTrips(pieces_.batch) * FullTrips(pieces_.m) * FullTrips(pieces_.n);
     const bool lhs = pieces_.lhs_mode() == Mode::kStream;
     const bool rhs = pieces_.rhs_mode() == Mode::kStream;
-    const Span left = lhs ? SpanOf(pieces_.LoadLhs(m, k)) : Span{};
-    const Span right = rhs ? SpanOf(pieces_.LoadRhs(k, n)) : Span{};
     const bool shared = engines_.lhs == engines_.rhs;
-    const Int both = left.occupancy + right.occupancy;
-    const Int products = tiles * FullTrips(pieces_.k);
+    const auto left = [&](Int rows, Int depth) {
+      return lhs ? SpanOf(pieces_.LoadLhs(rows, depth)) : Span{};
+    };
+    const auto right = [&](Int depth, Int columns) {
+      return rhs ? SpanOf(pieces_.LoadRhs(depth, columns)) : Span{};
+    };
+    const auto product = [&](Int rows, Int columns, Int depth) {
+      return pieces_.Multiply(rows, columns, depth).occupancy.value();
+    };
+    const Int both = left(m, k).occupancy + right(k, n).occupancy;
     if (rhs) {
-      Raise({products, rhs_head_, right.occupancy + right.latency + product,
-             shared ? both : right.occupancy, after_product});
+      Raise(OverProducts(rhs_head_, shared ? both : right(k, n).occupancy, after_product,
+                         [&](Int rows, Int columns, Int depth) {
+                           const Span load = right(depth, columns);
+                           return load.occupancy + load.latency + product(rows, columns, depth);
+                         }));
     }
     if (lhs) {
-      Raise({products, lhs_head_, (shared ? both : left.occupancy) + left.latency + product,
-             shared ? both : left.occupancy, after_product});
+      Raise(OverProducts(lhs_head_, shared ? both : left(m, k).occupancy, after_product,
+                         [&](Int rows, Int columns, Int depth) {
+                           const Span load = left(rows, depth);
+                           const Int behind = shared ? right(depth, columns).occupancy : 0;
+                           return load.occupancy + behind + load.latency +
+                                  product(rows, columns, depth);
+                         }));
     }
+    BoundByPanel(after_product);
     BoundByWhole(after_product);
-    BoundByResults(tiles, per_tile, last_product.latency.value(), after_vector);
+    BoundByResults(after_vector);
+  }
+
+  // The outer loop's operand, held for all inner tiles; what streams on the same engine follows it.
+  void BoundByPanel(Int after_product) {
     const bool lhs_outer = !tiling_.n_outside;
     if ((lhs_outer ? pieces_.lhs_mode() : pieces_.rhs_mode()) != Mode::kPanel) return;
     const TileAxis& outer = lhs_outer ? pieces_.m : pieces_.n;
-    const TileAxis& inner = lhs_outer ? pieces_.n : pieces_.m;
-    const Span panel = SpanOf(lhs_outer ? pieces_.LoadLhs(m, pieces_.k.extent())
-                                        : pieces_.LoadRhs(pieces_.k.extent(), n));
-    // The other operand, if it streams on the same engine, follows the panel.
-    const Int streamed = shared ? both * pieces_.k.trips() * inner.trips() : 0;
-    const Int use = std::max(per_tile * inner.trips(), streamed > 0 ? streamed + product : 0);
-    Raise({FullTrips(pieces_.batch) * FullTrips(outer), panel_head_,
-           panel.occupancy + panel.latency + use, panel.occupancy + streamed, after_product});
+    const std::size_t engine = lhs_outer ? engines_.lhs : engines_.rhs;
+    const Int last =
+        SpanOf(pieces_.Multiply(First(pieces_.m), First(pieces_.n), pieces_.k.Last())).occupancy;
+    Turn turn{0, 0, panel_head_, 0, after_product, !outer.LastDiffers()};
+    ForEachSize(outer, [&](Int items, Int count, Int) {
+      if (count == 0) return;
+      const Span panel = SpanOf(lhs_outer ? pieces_.LoadLhs(items, pieces_.k.extent())
+                                          : pieces_.LoadRhs(pieces_.k.extent(), items));
+      const TileWork inner = WorkOfOuter(items);
+      const Int streamed = inner.loads[engine];
+      const Int use = std::max(inner.products, streamed > 0 ? streamed + last : 0);
+      turn.count += count * pieces_.batch.trips();
+      turn.held += count * pieces_.batch.trips() * (panel.occupancy + panel.latency + use);
+      turn.busy = panel.occupancy + streamed;
+    });
+    Raise(turn);
   }
 
   // An operand kept for a whole batch entry.
@@ -288,35 +352,43 @@ class Timer {
     const Span span = SpanOf(lhs ? pieces_.LoadWholeLhs(0) : pieces_.LoadWholeRhs(0));
     const std::size_t engine = lhs ? engines_.lhs : engines_.rhs;
     const Int batches = pieces_.batch.trips();
-    Raise({FullTrips(pieces_.batch), 0, span.occupancy + span.latency + totals_.matrix / batches,
-           totals_.loads[engine] / batches, after_product});
+    const Int hold = span.occupancy + span.latency + totals_.matrix / batches;
+    Raise(Turn{batches, batches * hold, 0, totals_.loads[engine] / batches, after_product, true});
   }
 
   // Accumulator, operands of the epilogue and its result.
-  void BoundByResults(Int tiles, Int per_tile, Int product_latency, Int after_vector) {
-    const Int m = First(pieces_.m), n = First(pieces_.n);
-    const Span finish = pieces_.HasEpilogue() ? SpanOf(pieces_.Finish(m, n)) : Span{};
-    const Span store = pieces_.Stores() ? SpanOf(pieces_.Store(m, n)) : Span{};
-    const Span last_store =
-        pieces_.Stores() ? SpanOf(pieces_.Store(pieces_.m.Last(), pieces_.n.Last())) : Span{};
+  void BoundByResults(Int after_vector) {
+    const auto finish = [&](Int m, Int n) {
+      return pieces_.HasEpilogue() ? SpanOf(pieces_.Finish(m, n)) : Span{};
+    };
+    const auto store = [&](Int m, Int n) {
+      return pieces_.Stores() ? SpanOf(pieces_.Store(m, n)) : Span{};
+    };
+    const Int m_first = First(pieces_.m), n_first = First(pieces_.n);
+    const Int after_store = store(pieces_.m.Last(), pieces_.n.Last()).latency;
+    const bool epilogue = pieces_.HasEpilogue();
     if (pieces_.HasAccumulator()) {
-      const Int reader = pieces_.HasEpilogue() ? finish.occupancy : store.occupancy;
-      const Int tail = pieces_.HasEpilogue() ? after_vector : last_store.latency;
-      Raise({tiles, matrix_head_, per_tile + product_latency + reader, per_tile, tail});
+      const Int latency = pieces_.Multiply(m_first, n_first, pieces_.k.Last()).latency.value();
+      Raise(OverTiles(matrix_head_, WorkOfTile(m_first, n_first).products,
+                      epilogue ? after_vector : after_store, [&](Int m, Int n) {
+                        const Int use = epilogue ? finish(m, n).occupancy : store(m, n).occupancy;
+                        return WorkOfTile(m, n).products + latency + use;
+                      }));
     }
-    if (!pieces_.HasEpilogue()) return;
+    if (!epilogue) return;
     for (const ExtraOperand& extra : problem_.epilogue.extras) {
       if (extra.place == Place::kVmem) continue;
-      const Span span = SpanOf(pieces_.LoadExtra(extra, m, n));
-      Raise({tiles, 0, span.occupancy + span.latency + finish.occupancy, span.occupancy,
-             after_vector});
+      const auto load = [&](Int m, Int n) { return SpanOf(pieces_.LoadExtra(extra, m, n)); };
+      Raise(OverTiles(0, load(m_first, n_first).occupancy, after_vector, [&](Int m, Int n) {
+        return load(m, n).occupancy + load(m, n).latency + finish(m, n).occupancy;
+      }));
     }
     if (!pieces_.Stores()) return;
-    Raise({tiles, vector_head_, finish.occupancy + finish.latency + store.occupancy,
-           finish.occupancy, last_store.latency});
+    Raise(
+        OverTiles(vector_head_, finish(m_first, n_first).occupancy, after_store, [&](Int m, Int n) {
+          return finish(m, n).occupancy + finish(m, n).latency + store(m, n).occupancy;
+        }));
   }
-
-  static Int FullTrips(const TileAxis& axis) { return axis.trips() - (axis.LastDiffers() ? 1 : 0); }
 
   const TpuContext& context_;
   const GemmProblem& problem_;
@@ -333,8 +405,11 @@ class Timer {
 
 }  // namespace
 
-Cycles GemmTime(const TpuContext& context, const GemmProblem& problem, const GemmTiling& tiling) {
-  return Cycles(Timer(context, problem, tiling).Time());
+Cycles GemmTime(const TpuContext& context, const GemmProblem& problem, const GemmTiling& tiling,
+                Cycles limit) {
+  Timer timer(context, problem, tiling);
+  if (timer.Least() > limit.value()) return Cycles(timer.Least());
+  return Cycles(timer.Time());
 }
 
 }  // namespace cyclecast

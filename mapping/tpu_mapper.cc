@@ -2,6 +2,7 @@
 #include "mapping/tpu_mapper.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "mapping/tpu_pins.h"
 #include "mapping/tpu_placement.h"
 #include "mapping/tpu_plan.h"
+#include "mapping/tpu_stream_pieces.h"
 
 namespace cyclecast {
 namespace {
@@ -31,6 +33,39 @@ class Memo {
  private:
   std::vector<std::pair<Problem, Tiling>> known_;
 };
+
+// What tells one stream problem from another: all but the functions themselves, which are told
+// apart by what they say of one block and of everything.
+struct StreamKey {
+  std::int64_t items = 0, granule = 0;
+  std::vector<StreamOperand> inputs;
+  StreamOperand output;
+  std::optional<InputWindow> window;
+  DType dtype = DType::kBf16;
+  Bytes budget;
+  std::optional<std::int64_t> tile_m, depth, units;
+  std::array<TaskCost, 4> costs;
+  bool operator==(const StreamKey&) const = default;
+};
+
+StreamKey KeyOf(const TpuContext& context, const StreamProblem& problem) {
+  const StreamPieces pieces(context, problem);
+  const auto cost = [&](const BlockWork& work, std::int64_t items) {
+    return pieces.Vector(work, items);
+  };
+  return {problem.items,
+          problem.granule,
+          problem.inputs,
+          problem.output,
+          problem.window,
+          problem.dtype,
+          problem.budget,
+          problem.tile_m,
+          problem.depth,
+          problem.units,
+          {cost(problem.work, problem.granule), cost(problem.work, problem.items),
+           cost(problem.statistics, problem.granule), cost(problem.statistics, problem.items)}};
+}
 
 std::string Number(double value, const char* unit) {
   char text[64];
@@ -108,7 +143,7 @@ class TpuMapper {
       kernel.after = {static_cast<KernelId>(schedule_.kernels.size() - 1)};
     }
     FillWork(group, &kernel.work);
-    if (Status status = Prefetch(g, *built, pin, &kernel); !status.ok()) return status;
+    if (Status status = Prefetch(*built, pin, &kernel); !status.ok()) return status;
     if (kernel.op_class == OpClass::kNotModelled) {
       schedule_.notes.push_back("'" + leader.name + "' (" +
                                 std::get<DeclaredMovement>(leader.op).what +
@@ -116,7 +151,6 @@ class TpuMapper {
                                 "output");
     }
     schedule_.kernels.push_back(std::move(kernel));
-    last_group_ = g;
     return Unit{};
   }
 
@@ -149,7 +183,7 @@ class TpuMapper {
     if (plan->stream && !pinned) {
       StreamProblem& stream = *plan->stream;
       SetPins(pin, &stream);
-      const Result<StreamTiling> other = SearchStream(context_, stream);
+      const Result<StreamTiling> other = Search(stream);
       if (other.ok() && (!tiling.ok() || StreamTime(context_, stream, *other) <
                                              GemmTime(context_, problem, *tiling))) {
         TpuKernel kernel = BuildStream(context_, stream, *other);
@@ -167,9 +201,14 @@ class TpuMapper {
     problem->units = pin.units;
   }
 
-  Result<TpuKernel> BuildStreamKernel(StreamProblem* problem, const MappingPin& pin) const {
+  Result<StreamTiling> Search(const StreamProblem& problem) {
+    return streams_.Find(KeyOf(context_, problem),
+                         [&](const StreamKey&) { return SearchStream(context_, problem); });
+  }
+
+  Result<TpuKernel> BuildStreamKernel(StreamProblem* problem, const MappingPin& pin) {
     SetPins(pin, problem);
-    const Result<StreamTiling> tiling = SearchStream(context_, *problem);
+    const Result<StreamTiling> tiling = Search(*problem);
     if (!tiling.ok()) return tiling.error();
     return BuildStream(context_, *problem, *tiling);
   }
@@ -206,7 +245,7 @@ class TpuMapper {
   }
 
   // Weights come early when their buffers fit beside what the kernel before holds.
-  Status Prefetch(std::size_t g, const TpuKernel& built, const MappingPin& pin, Kernel* kernel) {
+  Status Prefetch(const TpuKernel& built, const MappingPin& pin, Kernel* kernel) {
     const bool asked = pin.prefetch_weights.value_or(false);
     if (built.weight_loads.empty() || schedule_.kernels.empty()) return Unit{};
     if (!options_.overlap_kernels || !pin.prefetch_weights.value_or(true)) return Unit{};
@@ -219,7 +258,6 @@ class TpuMapper {
                                 SizeText(built.weight_slots) + ", the kernel before leaves " +
                                 SizeText(Capacity() - before) + " of VMEM");
     }
-    (void)g;
     for (TaskId id : built.weight_loads) {
       kernel->tasks[static_cast<std::size_t>(id)].prefetch = true;
     }
@@ -237,8 +275,8 @@ class TpuMapper {
   Placement placement_;
   Memo<GemmProblem, GemmTiling> products_;
   Memo<AttentionProblem, AttentionTiling> attentions_;
+  Memo<StreamKey, StreamTiling> streams_;
   Schedule schedule_;
-  std::size_t last_group_ = 0;
   int prefetched_ = 0;
 };
 

@@ -20,31 +20,32 @@ class StreamTimer {
         problem_(problem),
         tiling_(tiling),
         pieces_(context, problem),
-        axis_(problem.items, tiling.tile, tiling.parts) {}
+        axis_(problem.items, tiling.tile, tiling.parts),
+        first_(axis_.At(axis_.trips() == 1)),
+        last_(axis_.Last()) {}
 
   Int Time() {
-    Int constants = 0;
     for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
       const StreamOperand& input = problem_.inputs[i];
-      if (!pieces_.LoadsConstant(input)) continue;
+      if (!StreamPieces::LoadsConstant(input)) continue;
       const TaskCost cost = pieces_.LoadConstant(input);
-      constants = std::max(constants, Load(EngineOf(i), cost));
+      ready_ = std::max(ready_, Load(EngineOf(i), cost));
       AddBytes(input.place, cost.bytes.value() * tiling_.parts);
     }
-    ready_ = constants;
     if (problem_.statistics) Read(false);
     Read(true);
-    const Int memory_head = AnyLoad() ? 0 : store_head_;
     for (std::size_t p = 0; p < bytes_.size(); ++p) {
       if (bytes_[p] == 0) continue;
       const Place place = p == 1 ? Place::kCmem : Place::kOffChip;
-      Raise(memory_head + CeilCycles(Bytes(bytes_[p]), context_.Bandwidth(place)).value() +
-            memory_tail_);
+      const Int flow = CeilCycles(Bytes(bytes_[p]), context_.Bandwidth(place)).value();
+      Raise((AnyLoad() ? 0 : store_head_) + flow + memory_tail_);
     }
     return time_;
   }
 
  private:
+  using Engines = std::array<Int, kEngines>;
+
   std::size_t EngineOf(std::size_t stream) const { return context_.EngineOf(stream) % kEngines; }
   void Raise(Int time) { time_ = std::max(time_, time); }
   Int Load(std::size_t engine, const TaskCost& cost) {
@@ -56,79 +57,105 @@ class StreamTimer {
     return std::any_of(engine_.begin(), engine_.end(), [](Int busy) { return busy > 0; });
   }
 
-  // All tiles of one reading. Resources go on from where the reading before left them.
+  // Loads of `count` tiles of `items`; when the operands of the last of them are there.
+  Int LoadTiles(Int items, Int count) {
+    Engines per_tile{};
+    for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
+      if (!StreamPieces::LoadsTile(problem_.inputs[i])) continue;
+      per_tile[EngineOf(i)] += pieces_.LoadTile(i, items).occupancy.value();
+    }
+    for (std::size_t e = 0; e < kEngines; ++e) engine_[e] += per_tile[e] * (count - 1);
+    Int ready = 0;
+    for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
+      if (!StreamPieces::LoadsTile(problem_.inputs[i])) continue;
+      ready = std::max(ready, Load(EngineOf(i), pieces_.LoadTile(i, items)));
+    }
+    return ready;
+  }
+
+  // All tiles of one reading; resources go on from where the reading before left them. A path
+  // leaves the loads at the first tile, at the last, or just before a remainder.
   void Read(bool last_reading) {
-    const Int first = axis_.At(axis_.trips() == 1), last = axis_.Last();
-    const bool differs = last != first;
-    const Int again = axis_.trips() - 1 - (differs ? 1 : 0);  // further tiles like the first
+    const Int trips = axis_.trips();
     const BlockWork& work = last_reading ? problem_.work : problem_.statistics;
-    const auto vector = [&](Int items) { return pieces_.Vector(work, items); };
-    const auto store = [&](Int items) {
-      return last_reading && pieces_.Stores() ? pieces_.Store(items) : TaskCost{};
-    };
-    Int operands = ready_;
-    std::array<Int, kEngines> last_ready{};
-    Int load_latency = -1;
+    const TaskCost vector = pieces_.Vector(work, first_), end = pieces_.Vector(work, last_);
+    const bool stores = last_reading && pieces_.Stores();
+    const TaskCost store = stores ? pieces_.Store(first_) : TaskCost{};
+    const TaskCost store_end = stores ? pieces_.Store(last_) : TaskCost{};
+    const Int use = vector.occupancy.value(), use_end = end.occupancy.value();
+    const Engines start = engine_;
+    const Int head = std::max({LoadTiles(first_, 1), vector_free_, ready_});
+    const Engines per_tile = Difference(engine_, start);
+    Int done = head + use * (trips - 1) + use_end;
+    if (trips > 2) done = std::max(done, LoadTiles(first_, trips - 2) + use + use_end);
+    if (trips > 1) done = std::max(done, LoadTiles(last_, 1) + use_end);
+    vector_free_ = done;
+    const Int after = end.latency.value() + store_end.occupancy.value() + store_end.latency.value();
+    Raise(done + after);
     for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
-      if (!pieces_.LoadsTile(problem_.inputs[i])) continue;
-      operands = std::max(operands, Load(EngineOf(i), pieces_.LoadTile(i, first)));
+      if (!StreamPieces::LoadsTile(problem_.inputs[i])) continue;
+      AddBytes(problem_.inputs[i].place,
+               pieces_.LoadTile(i, first_).bytes.value() * (axis_.tiles() - 1) +
+                   pieces_.LoadTile(i, LastOfAll()).bytes.value());
     }
-    for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
-      if (!pieces_.LoadsTile(problem_.inputs[i])) continue;
-      const TaskCost full = pieces_.LoadTile(i, first), tail = pieces_.LoadTile(i, last);
-      engine_[EngineOf(i)] += full.occupancy.value() * again;
-      if (differs) engine_[EngineOf(i)] += tail.occupancy.value();
-      last_ready[EngineOf(i)] = engine_[EngineOf(i)] + tail.latency.value();
-      load_latency = std::max(load_latency, tail.latency.value());
-      AddBytes(problem_.inputs[i].place, full.bytes.value() * (axis_.tiles() - 1) +
-                                             pieces_.LoadTile(i, LastOfAll()).bytes.value());
-    }
-    const TaskCost vector_first = vector(first), vector_last = vector(last);
-    const TaskCost store_first = store(first), store_last = store(last);
-    const Int vector_start = std::max(operands, vector_free_);
-    const Int after_vector = vector_last.latency.value();
-    const Int tail_store = store_last.occupancy.value() + store_last.latency.value();
-    vector_free_ = vector_start + vector_first.occupancy.value() * (again + 1) +
-                   (differs ? vector_last.occupancy.value() : 0);
-    for (Int ready : last_ready) {
-      if (ready > 0) vector_free_ = std::max(vector_free_, ready + vector_last.occupancy.value());
-    }
-    Raise(vector_free_ + after_vector + tail_store);
-    if (last_reading && pieces_.Stores()) {
-      store_head_ = vector_start + vector_first.occupancy.value() + vector_first.latency.value();
-      const Int busy = store_first.occupancy.value() * (again + 1) +
-                       (differs ? store_last.occupancy.value() : 0);
-      Raise(store_head_ + busy + store_last.latency.value());
-      AddBytes(problem_.output.place, pieces_.Store(first).bytes.value() * (axis_.tiles() - 1) +
+    if (stores) {
+      store_head_ = head + use + vector.latency.value();
+      Raise(store_head_ + store.occupancy.value() * (trips - 1) + store_end.occupancy.value() +
+            store_end.latency.value());
+      AddBytes(problem_.output.place, pieces_.Store(first_).bytes.value() * (axis_.tiles() - 1) +
                                           pieces_.Store(LastOfAll()).bytes.value());
-      memory_tail_ = store_last.latency.value();
-    } else if (last_reading) {
-      memory_tail_ = std::max<Int>(load_latency, 0) + vector_last.occupancy.value() + after_vector;
     }
-    ready_ = last_reading ? ready_ : vector_free_ + after_vector;
-    BoundBySlots(first, work, last_reading);
+    if (last_reading) memory_tail_ = stores ? store_end.latency.value() : LoadTail(use_end + after);
+    if (!last_reading) ready_ = done + end.latency.value();
+    BoundInputs(start, per_tile, work ? use : store.occupancy.value(),
+                work ? after : store_end.latency.value());
+    if (!work || !stores) return;
+    Raise({head, use + vector.latency.value() + store.occupancy.value(), use,
+           store_end.latency.value()});
+  }
+
+  static Engines Difference(const Engines& later, const Engines& earlier) {
+    Engines difference{};
+    for (std::size_t e = 0; e < kEngines; ++e) difference[e] = later[e] - earlier[e];
+    return difference;
+  }
+
+  // From the last load of the input that arrives soonest to the end.
+  Int LoadTail(Int after) const {
+    Int shortest = -1;
+    for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
+      if (!StreamPieces::LoadsTile(problem_.inputs[i])) continue;
+      const Int tail = pieces_.LoadTile(i, last_).latency.value() + after;
+      shortest = shortest < 0 ? tail : std::min(shortest, tail);
+    }
+    return std::max<Int>(shortest, 0);
   }
 
   Int LastOfAll() const { return axis_.extent() - (axis_.tiles() - 1) * axis_.tile(); }
 
-  // Fill, arrival and use of generations that share a slot.
-  void BoundBySlots(Int items, const BlockWork& work, bool last_reading) {
+  // Generations of a buffer that follow each other in its slots: when its first writer starts, how
+  // long a slot is held, what the writer's resource does per generation, the way from its last use.
+  struct Turn {
+    Int head = 0, hold = 0, busy = 0, tail = 0;
+  };
+  void Raise(const Turn& turn) {
     const Int generations = axis_.trips() - (axis_.LastDiffers() ? 1 : 0);
-    if (generations <= tiling_.depth) return;
-    Int hold = 0;
+    const Int depth = tiling_.depth;
+    if (generations <= depth) return;
+    Raise(turn.head + (generations - 1) % depth * turn.busy +
+          CeilDiv(generations, depth) * turn.hold + turn.tail);
+  }
+
+  // A slot of an input is held until all inputs behind it on its engine are there and used.
+  void BoundInputs(const Engines& start, const Engines& per_tile, Int use, Int tail) {
+    Engines before{};
     for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
-      if (!pieces_.LoadsTile(problem_.inputs[i])) continue;
-      const TaskCost cost = pieces_.LoadTile(i, items);
-      hold = std::max(hold, cost.occupancy.value() + cost.latency.value());
-    }
-    const TaskCost vector = pieces_.Vector(work, items);
-    if (work) hold += vector.occupancy.value();
-    if (!work && last_reading && pieces_.Stores()) hold += pieces_.Store(items).occupancy.value();
-    Raise(CeilDiv(generations, tiling_.depth) * hold);
-    if (work && last_reading && pieces_.Stores()) {
-      const Int out = vector.occupancy.value() + vector.latency.value() +
-                      pieces_.Store(items).occupancy.value();
-      Raise(CeilDiv(generations, tiling_.depth) * out);
+      if (!StreamPieces::LoadsTile(problem_.inputs[i])) continue;
+      const std::size_t engine = EngineOf(i);
+      const TaskCost cost = pieces_.LoadTile(i, first_);
+      const Int hold = per_tile[engine] - before[engine] + cost.latency.value() + use;
+      Raise({start[engine] + before[engine], hold, per_tile[engine], tail});
+      before[engine] += cost.occupancy.value();
     }
   }
 
@@ -137,7 +164,8 @@ class StreamTimer {
   const StreamTiling& tiling_;
   StreamPieces pieces_;
   TileAxis axis_;
-  std::array<Int, kEngines> engine_{};
+  Int first_, last_;  // items of the first and the last tile
+  Engines engine_{};  // when each is done with the loads so far
   std::array<Int, 2> bytes_{};
   Int vector_free_ = 0, store_head_ = 0, memory_tail_ = 0;
   Int ready_ = 0;  // what the next reading waits for
@@ -180,14 +208,13 @@ Cycles StreamTime(const TpuContext& context, const StreamProblem& problem,
 
 Result<StreamTiling> SearchStream(const TpuContext& context, const StreamProblem& problem) {
   if (Status pins = CheckPins(context, problem); !pins.ok()) return pins.error();
-  const std::vector<Int> depths =
-      problem.depth ? std::vector<Int>{*problem.depth} : std::vector<Int>{2, 1};
   std::optional<StreamTiling> best;
   Cycles best_time;
-  for (Int depth : depths) {
+  const auto try_all = [&](Int depth, Int smallest) {
     const std::vector<Int> tiles =
-        problem.tile_m ? std::vector<Int>{std::min(*problem.tile_m, problem.items)}
-                       : EvenTiles(problem.items, problem.granule, problem.items, 1);
+        problem.tile_m
+            ? std::vector<Int>{std::min(*problem.tile_m, problem.items)}
+            : EvenTiles(problem.items, problem.granule, problem.items, smallest, context.cores());
     for (Int tile : tiles) {
       for (Int parts : {Int{1}, problem.units.value_or(context.cores())}) {
         if (problem.units && parts != *problem.units) continue;
@@ -200,8 +227,17 @@ Result<StreamTiling> SearchStream(const TpuContext& context, const StreamProblem
         best_time = time;
       }
     }
-    if (best) return *best;
-  }
+  };
+  // Blocks of less than this gain nothing where larger ones fit.
+  constexpr Int kSmallestBlock = 16 << 10;
+  Bytes moved = problem.output.bytes;
+  for (const StreamOperand& input : problem.inputs) moved += input.bytes;
+  const Int smallest = std::max<Int>(1, problem.items * kSmallestBlock / (moved.value() + 1));
+  try_all(problem.depth.value_or(2), smallest);
+  if (best) return *best;
+  try_all(problem.depth.value_or(2), 1);
+  if (!problem.depth) try_all(1, 1);
+  if (best) return *best;
   return NothingFits(context, problem);
 }
 

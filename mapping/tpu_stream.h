@@ -26,6 +26,7 @@ struct StreamOperand {
   Bytes per_descriptor;      // bytes one descriptor moves (a gathered row); 0: a tile
   bool is_constant = false;  // needed whole by every tile: loaded once
   bool is_weight = false;    // of the model, so it may be loaded before the launch
+  bool operator==(const StreamOperand&) const = default;
 };
 
 // Cost of `items` items on the vector unit; empty where nothing is computed.

@@ -42,6 +42,17 @@ FoldTime TimeOf(const MatrixUnitSpec& unit, const ArrayFold& fold, std::int64_t 
   return {std::max(fold.load, fold.stream) * folds, std::min(fold.load, fold.stream) + fold.skew};
 }
 
+ArrayFold FoldWithPasses(const MatrixUnitSpec& unit, Dataflow dataflow, double passes,
+                         std::int64_t streamed) {
+  ArrayFold fold;
+  if (dataflow != Dataflow::kOutputStationary) {
+    fold.load = Cycles(CeilDiv(unit.rows, unit.weight_rows_per_cycle));
+  }
+  fold.stream = CeilCycles(static_cast<double>(streamed) * passes / unit.rows_per_cycle);
+  fold.skew = CeilCycles(static_cast<double>(unit.rows + unit.columns - 2) / unit.rows_per_cycle);
+  return fold;
+}
+
 bool Less(const FoldTime& a, const FoldTime& b) {
   return a.occupancy != b.occupancy ? a.occupancy < b.occupancy : a.latency < b.latency;
 }
@@ -50,19 +61,13 @@ bool Less(const FoldTime& a, const FoldTime& b) {
 
 ArrayFold FoldOf(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
                  std::int64_t streamed) {
-  ArrayFold fold;
-  if (dataflow != Dataflow::kOutputStationary) {
-    fold.load = Cycles(CeilDiv(unit.rows, unit.weight_rows_per_cycle));
-  }
-  fold.stream = CeilCycles(static_cast<double>(streamed) * ForDType(unit.passes, dtype) /
-                           unit.rows_per_cycle);
-  fold.skew = CeilCycles(static_cast<double>(unit.rows + unit.columns - 2) / unit.rows_per_cycle);
-  return fold;
+  return FoldWithPasses(unit, dataflow, ForDType(unit.passes, dtype), streamed);
 }
 
 ArrayShare BestShare(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
                      const MatrixTile& tile) {
   const Roles roles = RolesOf(dataflow, tile);
+  const double passes = ForDType(unit.passes, dtype);
   const std::int64_t row_folds = CeilDiv(roles.rows, unit.rows);
   const std::int64_t column_folds = CeilDiv(roles.columns, unit.columns);
   ArrayShare best;
@@ -82,7 +87,8 @@ ArrayShare BestShare(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
       share.folds = row_folds * CeilDiv(column_folds, by_column);
       share.arrays *= CeilDiv(roles.streamed, share.streamed);
     }
-    const FoldTime time = TimeOf(unit, FoldOf(unit, dataflow, dtype, share.streamed), share.folds);
+    const FoldTime time =
+        TimeOf(unit, FoldWithPasses(unit, dataflow, passes, share.streamed), share.folds);
     if (by_stream == 1 || Less(time, best_time)) {
       best = share;
       best_time = time;

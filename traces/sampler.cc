@@ -2,6 +2,7 @@
 #include "traces/sampler.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "traces/kernel_of_op.h"
@@ -73,10 +74,16 @@ std::vector<DType> TypesOf(const Machine& machine) {
 Sampler::Sampler(const Machine& machine, const std::vector<Workload>& workloads)
     : machine_(&machine), types_(TypesOf(machine)) {
   for (const Workload& workload : workloads) {
+    Network network{"layer:" + workload.name(), {}};
+    std::set<std::string> seen;  // repeated blocks count once
     for (OpId id = 0; id < static_cast<OpId>(workload.ops().size()); ++id) {
       const std::optional<OpKernel> kernel = KernelOf(workload, id);
-      if (kernel) layers_.push_back({*kernel, workload.name()});
+      if (!kernel) continue;
+      TraceRow row;
+      row.kernel = *kernel;
+      if (seen.insert(row.ShapeKey()).second) network.layers.push_back(*kernel);
     }
+    if (!network.layers.empty()) networks_.push_back(std::move(network));
   }
 }
 
@@ -97,7 +104,7 @@ Draw Sampler::Next(Random* random) const {
 Draw Sampler::DrawOp(Random* random) const {
   Draw draw;
   OpKernel kernel;
-  switch (random->PickWeighted({layers_.empty() ? 0.0 : 30, 35, 20, 15})) {
+  switch (random->PickWeighted({networks_.empty() ? 0.0 : 30, 35, 20, 15})) {
     case 0:
       kernel = DrawLayer(random, &draw.family);
       break;
@@ -125,20 +132,23 @@ Draw Sampler::DrawOp(Random* random) const {
 }
 
 OpKernel Sampler::DrawLayer(Random* random, std::string* family) const {
-  const Layer& layer = random->Pick(layers_);
-  *family = "layer:" + layer.workload;
-  OpKernel kernel = layer.kernel;
+  const Network& network = random->Pick(networks_);
+  *family = network.family;
+  OpKernel kernel = random->Pick(network.layers);
   if (random->Chance(0.75)) Perturb(&kernel, random);
   return kernel;
 }
 
-// The type most work is done in more often than the others.
+// The types most work is done in more often than the others.
 DType Sampler::DrawType(Random* random) const {
+  const bool tpu = machine_->tpu() != nullptr;
   std::vector<double> weights;
   for (const DType dtype : types_) {
-    weights.push_back(dtype == DType::kBf16 || dtype == DType::kUint8  ? 6.0
-                      : dtype == DType::kFp16 || dtype == DType::kInt8 ? 2.0
-                                                                       : 1.0);
+    double weight = 1.0;
+    if (dtype == (tpu ? DType::kBf16 : DType::kUint8)) weight = 6.0;
+    if (dtype == DType::kFp16) weight = tpu ? 2.0 : 5.0;
+    if (dtype == DType::kInt8) weight = 2.0;
+    weights.push_back(weight);
   }
   return types_[random->PickWeighted(weights)];
 }

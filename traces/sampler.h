@@ -26,9 +26,10 @@ class Sampler {
   Draw Next(Random* random) const;
 
  private:
-  struct Layer {
-    OpKernel kernel;
-    std::string workload;
+  // The distinct layers of one workload.
+  struct Network {
+    std::string family;  // "layer:" and its name
+    std::vector<OpKernel> layers;
   };
 
   // sampler.cc: kernels named by operators
@@ -43,7 +44,7 @@ class Sampler {
   Draw DrawShave(Random* random) const;
 
   const Machine* machine_;
-  std::vector<Layer> layers_;
+  std::vector<Network> networks_;
   std::vector<DType> types_;  // those the machine computes in
 };
 

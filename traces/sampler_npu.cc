@@ -113,9 +113,9 @@ DpuWorkload Sampler::DrawDpuShape(Random* random, std::string* family) const {
     work.output.c = DrawChannels(rules, DpuOperation::kConvolution, random);
   }
   *family = "sweep";
-  if (product && !layers_.empty() && random->Chance(0.5)) {
-    const Layer& layer = random->Pick(layers_);
-    const OpKernel& kernel = layer.kernel;
+  if (product && !networks_.empty() && random->Chance(0.5)) {
+    const Network& network = random->Pick(networks_);
+    const OpKernel& kernel = random->Pick(network.layers);
     const std::int64_t multiple = rules.channel_multiple;
     if (kernel.op == "conv2d" || kernel.op == "matmul") {
       const bool conv = kernel.op == "conv2d";
@@ -128,7 +128,7 @@ DpuWorkload Sampler::DrawDpuShape(Random* random, std::string* family) const {
       work.input.c = RoundUp(*kernel.Dim(conv ? "C" : "K"), multiple);
       const std::int64_t out = *kernel.Dim(conv ? "K" : "N");
       work.output.c = RoundUp(CeilDiv(out, random->LogBetween(1, 16)), multiple);
-      *family = "layer:" + layer.workload;
+      *family = network.family;
     }
   }
   DrawWindow(rules, random, &work);

@@ -43,31 +43,49 @@ std::optional<std::int64_t> Clipped(std::int64_t tile, std::int64_t extent) {
   return std::min(tile, extent);
 }
 
-// Pins the tile of the main op; tiles larger than the op are the whole op.
-void PinTile(const TileChoice& tile, const Workload& workload, MappingPins* pins) {
+// A kernel of the vector unit is cut along its items alone: the elements of an elementwise kernel,
+// the rows of one along an axis, the results of a reduction (its inputs, where there are few).
+std::int64_t ItemsOf(const Op& op, const Shape& input, const Shape& output, std::int64_t few) {
+  if (std::holds_alternative<Reduce>(op)) {
+    return output.Elements() >= few ? output.Elements() : input.Elements();
+  }
+  const bool by_rows = std::holds_alternative<Softmax>(op) || std::holds_alternative<Norm>(op);
+  return by_rows && input.rank() > 0 ? input.Elements() / input.FromEnd(0) : output.Elements();
+}
+
+// Pins the tile of the main op; tiles larger than the op are the whole op. Where the op is no
+// product, the tile counts rows and columns of its input.
+void PinTile(const TileChoice& tile, const Workload& workload, const Machine& machine,
+             MappingPins* pins) {
   if (tile.m <= 0 && tile.n <= 0 && tile.k <= 0) return;
   const OpId main = MainOp(workload);
   const WorkloadOp& op = workload.op(main);
-  GemmView view;
   const std::optional<GemmView> gemm =
       AsGemm(op.op, workload.InputTypes(main), workload.OutputType(main));
-  if (gemm) {
-    view = *gemm;
-  } else {
-    const Shape& shape = workload.InputTypes(main).front().shape;
-    view.n = shape.rank() == 0 ? 1 : shape.FromEnd(0);
-    view.m = shape.Elements() / view.n;
-  }
   MappingPin& pin = pins->by_op[op.name];
-  pin.tile_m = Clipped(tile.m, view.m);
-  pin.tile_n = Clipped(tile.n, view.n);
-  if (gemm) pin.tile_k = Clipped(tile.k, view.k);
+  if (gemm) {
+    pin.tile_m = Clipped(tile.m, gemm->m);
+    pin.tile_n = Clipped(tile.n, gemm->n);
+    pin.tile_k = Clipped(tile.k, gemm->k);
+    return;
+  }
+  const Shape input = workload.tensor(op.inputs.front()).type.shape;
+  const std::int64_t columns = input.rank() == 0 ? 1 : input.FromEnd(0);
+  const std::int64_t rows = input.Elements() / columns;
+  const std::int64_t elements =
+      Clipped(tile.m, rows).value_or(rows) * Clipped(tile.n, columns).value_or(columns);
+  const std::int64_t few = machine.tpu() != nullptr ? machine.tpu()->vector_unit.sublanes : 1;
+  const std::int64_t items = ItemsOf(op.op, input, workload.OutputType(main).shape, few);
+  const std::int64_t per_item = std::max<std::int64_t>(1, input.Elements() / items);
+  pin.tile_m = std::clamp<std::int64_t>(elements / per_item, 1, items);
 }
 
 std::int64_t OnChipCapacity(const Machine& machine) {
   const TpuSpec* tpu = machine.tpu();
   return tpu == nullptr ? 0 : tpu->vmem.capacity.value() * tpu->cores;
 }
+
+bool IsFusion(const OpKernel& kernel) { return kernel.op.compare(0, 4, "xla_") == 0; }
 
 Result<KernelPlan> PlanOfModel(const OpKernel& kernel, const ModelFinder& find) {
   if (find) {
@@ -115,8 +133,15 @@ Result<Schedule> ScheduleOfOp(const TraceRow& row, const OpKernel& kernel, const
   }
   // The slope of many executions inside one program.
   options.launch_kernels = !(options.operands_on_chip && ColumnOf(row, "timing") == "slope");
-  PinTile(row.tile, plan->workload, &plan->pins);
-  Result<Schedule> schedule = MapWorkload(plan->workload, machine, plan->pins, options);
+  MappingPins pins = plan->pins;
+  PinTile(row.tile, plan->workload, machine, &pins);
+  Result<Schedule> schedule = MapWorkload(plan->workload, machine, pins, options);
+  if (!schedule && IsFusion(kernel)) {
+    // The tile is another compiler's, of a kernel whose inside is not known.
+    const std::string why = schedule.error().Text();
+    schedule = MapWorkload(plan->workload, machine, plan->pins, options);
+    plan->notes.push_back("the tile of the trace is left out: " + why);
+  }
   if (!schedule) return schedule.error();
   SetDispatch(row, &*schedule);
   schedule->notes.insert(schedule->notes.end(), plan->notes.begin(), plan->notes.end());

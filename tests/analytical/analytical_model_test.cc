@@ -72,10 +72,26 @@ TEST(AnalyticalModel, WhatTheBandwidthBoundAddsIsContention) {
   EXPECT_EQ(kernel.attribution[Category::kExposedMemory], Cycles(45));
 }
 
+TEST(AnalyticalModel, ADetourThroughOtherUnitsCountsAsWhatItIs) {
+  // 8 x (product 20, softmax 50 + 5 late, product 30): the array's 400 cycles, the vector unit's
+  // 400 and 8 x 5 on the way; the last product's result is there at once.
+  KernelBuilder nest;
+  const LoopId loop = nest.Loop(0, 8);
+  const BufferId scores = nest.Buffer(loop), shares = nest.Buffer(loop);
+  nest.Add(loop, kMxu, {}, {scores}, {Work(20)});
+  nest.Add(loop, kVpu, {scores}, {shares}, {Work(50, 5)});
+  nest.Add(loop, kMxu, {shares}, {}, {Work(30)});
+  const KernelEstimate kernel = Analyse(OneKernel(nest.kernel())).kernels[0];
+  EXPECT_EQ(kernel.cycles, Cycles(840));
+  EXPECT_EQ(kernel.attribution[Category::kCompute], Cycles(400));
+  EXPECT_EQ(kernel.attribution[Category::kVector], Cycles(400));
+  EXPECT_EQ(kernel.attribution[Category::kFillDrain], Cycles(40));
+}
+
 TEST(AnalyticalModel, AttributionSumsOnRandomSchedules) {
   RandomOptions options;
   options.remainders = options.contention = options.any_depth = options.latency = true;
-  options.outer_loads = options.prefetch = true;
+  options.outer_loads = options.prefetch = options.detours = true;
   options.kernels = 4;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const Schedule schedule = RandomSchedule(seed, options);

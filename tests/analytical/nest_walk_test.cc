@@ -55,6 +55,40 @@ TEST(WalkNest, AResidualOperandHoldsItsSlotThroughTheWholePipeline) {
   EXPECT_EQ(TimeOf(nest.kernel()), 30 + 3 * 90);
 }
 
+TEST(WalkNest, AnArrayThatWaitsForItsOwnResultRepeatsTheDetour) {
+  // Attention: product 20 -> softmax 50 -> product 30, then the next one: the array works in
+  // order, so 8 x (20 + 50 + 30) although it is busy for half of that.
+  KernelBuilder nest;
+  const LoopId loop = nest.Loop(0, 8);
+  const BufferId scores = nest.Buffer(loop), shares = nest.Buffer(loop);
+  nest.Add(loop, kMxu, {}, {scores}, {Work(20)});
+  nest.Add(loop, kVpu, {scores}, {shares}, {Work(50)});
+  nest.Add(loop, kMxu, {shares}, {}, {Work(30)});
+  EXPECT_EQ(TimeOf(nest.kernel()), 8 * 100);
+}
+
+TEST(WalkNest, TwoSlotsCannotHideALongLatency) {
+  // A slot is held while 10 cycles of load, 200 of latency and 30 of compute pass: two slots let
+  // one generation through every 120 cycles. Of 6, those in the second slot: 10 + 3 x 240.
+  KernelBuilder nest;
+  const LoopId loop = nest.Loop(0, 6);
+  const BufferId in = nest.Buffer(loop);
+  nest.Add(loop, kDma0, {}, {in}, {Work(10, 200)});
+  nest.Add(loop, kMxu, {in}, {}, {Work(30)});
+  EXPECT_EQ(TimeOf(nest.kernel()), 10 + 3 * 240);
+}
+
+TEST(WalkNest, RemaindersHoldTheirSlotsToo) {
+  // As above, but the last of 6 loads 4 and computes 12 cycles: slots are held for
+  // 5 x 240 + 216 cycles, one of the two for half of that or more.
+  KernelBuilder nest;
+  const LoopId loop = nest.Loop(0, 6, true);
+  const BufferId in = nest.Buffer(loop);
+  nest.Add(loop, kDma0, {}, {in}, {Work(10, 200), Work(4, 200)});
+  nest.Add(loop, kMxu, {in}, {}, {Work(30), Work(12)});
+  EXPECT_EQ(TimeOf(nest.kernel()), (5 * 240 + 216) / 2);
+}
+
 TEST(WalkNest, AnAccumulatorIsStoredOncePerOuterIteration) {
   // m(3) { k(4) { load 5 -> multiply 8 } store 20 }: 5 + 3*4*8 + 20.
   KernelBuilder nest;
@@ -106,7 +140,7 @@ TEST(WalkNest, EnginesSharingAMemoryAreBoundByItsBandwidth) {
 TEST(WalkNest, BusyEqualsTheSumOverAllIterations) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomOptions options;
-    options.remainders = options.outer_loads = options.latency = true;
+    options.remainders = options.outer_loads = options.latency = options.detours = true;
     const Schedule schedule = RandomSchedule(seed, options);
     const Kernel& kernel = schedule.kernels[0];
     const KernelIndex index(kernel);

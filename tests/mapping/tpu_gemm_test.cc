@@ -146,7 +146,7 @@ TEST_F(TpuGemm, TilingsFitCoverEveryMacOnceAndMoveAtLeastTheCompulsoryBytes) {
   }
 }
 
-TEST_F(TpuGemm, DISABLED_MoreVmemOrBandwidthIsNeverSlower) {
+TEST_F(TpuGemm, MoreVmemOrBandwidthIsNeverSlower) {
   for (std::int64_t m : {1, 12, 64, 200}) {
     for (std::int64_t k : {16, 60, 256}) {
       Cycles before(std::numeric_limits<std::int64_t>::max());
@@ -170,7 +170,7 @@ TEST_F(TpuGemm, DISABLED_MoreVmemOrBandwidthIsNeverSlower) {
   }
 }
 
-TEST_F(TpuGemm, DISABLED_CoresSplitTheKernelAndShareTheMemory) {
+TEST_F(TpuGemm, CoresSplitTheKernelAndShareTheMemory) {
   GemmProblem problem = Problem(64, 4, 64);
   problem.lhs = problem.rhs = problem.out = Place::kVmem;
   const Cycles one = Time(problem, Searched(problem));

@@ -46,6 +46,7 @@ TEST(FastForward, EqualsExactOnRandomNests) {
     options.any_depth = seed % 3 == 0;
     options.latency = seed % 5 == 0;
     options.outer_loads = seed % 7 < 3;
+    options.detours = seed % 4 == 1;
     options.max_trips = 25;
     ExpectEqualToExact(RandomSchedule(seed, options), "seed " + std::to_string(seed));
   }

@@ -68,6 +68,11 @@ class RandomKernel {
     if (random_.Chance(50)) {
       result = builder_.Buffer(outer, Depth());
       Compute(outer, kVpu, {sums}, {result});
+      if (options_.detours && random_.Chance(60)) {
+        const BufferId shares = result;
+        result = builder_.Buffer(outer, Depth());
+        Compute(outer, kMxu, {shares}, {result});
+      }
     }
     Transfer(outer, kStore, {result}, {});
     MoveOuterTasksLast();

@@ -53,6 +53,7 @@ struct RandomOptions {
   bool any_depth = false;    // depths 1..3 instead of 2
   bool latency = false;      // results may be late
   bool outer_loads = false;  // loads in outer loops too, queued before those of the inner ones
+  bool detours = false;      // the matrix unit may use what the vector unit made of its product
   bool prefetch = false;
   std::int64_t max_trips = 12;
   int kernels = 1;

@@ -20,7 +20,7 @@ Cycles Analytical(const Schedule& schedule) {
 RandomOptions Everything() {
   RandomOptions options;
   options.remainders = options.contention = options.any_depth = true;
-  options.latency = options.outer_loads = true;
+  options.latency = options.outer_loads = options.detours = true;
   return options;
 }
 
