@@ -160,50 +160,63 @@ void WorkloadBuilder::MarkOutput(std::string name, SourcePos pos) {
   outputs_.push_back({std::move(name), std::move(pos)});
 }
 
-Result<Workload> WorkloadBuilder::Build() && {
-  std::vector<Diagnostic> wrong;
-  if (nodes_.empty()) wrong.push_back({SourcePos{}, "the workload has no ops"});
+namespace {
 
-  // Names: inputs first, then nodes; node i is vertex i.
+// The graph of the named nodes, node i as vertex i; names that clash or lead nowhere go to `wrong`.
+template <class Inputs, class Nodes, class Outputs>
+Graph LinkByName(const Inputs& inputs, const Nodes& nodes, const Outputs& outputs,
+                 std::vector<Diagnostic>* wrong) {
   std::unordered_map<std::string, std::int64_t> known;  // -1 - input or node index
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!known.emplace(inputs_[i].name, -1 - static_cast<std::int64_t>(i)).second) {
-      wrong.push_back({inputs_[i].pos, "duplicate name '" + inputs_[i].name + "'"});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!known.emplace(inputs[i].name, -1 - static_cast<std::int64_t>(i)).second) {
+      wrong->push_back({inputs[i].pos, "duplicate name '" + inputs[i].name + "'"});
     }
   }
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (!known.emplace(nodes_[i].name, static_cast<std::int64_t>(i)).second) {
-      wrong.push_back({nodes_[i].pos, "duplicate name '" + nodes_[i].name + "'"});
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!known.emplace(nodes[i].name, static_cast<std::int64_t>(i)).second) {
+      wrong->push_back({nodes[i].pos, "duplicate name '" + nodes[i].name + "'"});
     }
   }
-  Graph graph(nodes_.size());
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    for (const std::string& input : nodes_[i].inputs) {
+  Graph graph(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const std::string& input : nodes[i].inputs) {
       const auto found = known.find(input);
       if (found == known.end()) {
-        wrong.push_back({nodes_[i].pos, "'" + nodes_[i].name + "' reads '" + input +
+        wrong->push_back({nodes[i].pos, "'" + nodes[i].name + "' reads '" + input +
                                             "', which no op or input of the workload makes"});
       } else if (found->second >= 0) {
         boost::add_edge(static_cast<std::size_t>(found->second), i, graph);
       }
     }
   }
-  for (const Output& output : outputs_) {
+  for (const auto& output : outputs) {
     if (known.count(output.name) == 0) {
-      wrong.push_back({output.pos, "output '" + output.name + "' is not a tensor of the workload"});
+      wrong->push_back(
+          {output.pos, "output '" + output.name + "' is not a tensor of the workload"});
     }
   }
-  if (!wrong.empty()) return Error(std::move(wrong));
+  return graph;
+}
 
-  const std::vector<std::size_t> order = StableTopologicalOrder(graph);
-  if (order.size() < nodes_.size()) {
-    const std::vector<std::size_t> cycle = FindCycle(graph);
-    std::string text = "the ops form a cycle: ";
-    for (std::size_t i = 0; i < cycle.size(); ++i) {
-      text += (i == 0 ? "" : " -> ") + nodes_[cycle[i]].name;
-    }
-    return Error(nodes_[cycle[0]].pos, text);
+template <class Nodes>
+Error CycleError(const Graph& graph, const Nodes& nodes) {
+  const std::vector<std::size_t> cycle = FindCycle(graph);
+  std::string text = "the ops form a cycle: ";
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    text += (i == 0 ? "" : " -> ") + nodes[cycle[i]].name;
   }
+  return Error(nodes[cycle[0]].pos, text);
+}
+
+}  // namespace
+
+Result<Workload> WorkloadBuilder::Build() && {
+  std::vector<Diagnostic> wrong;
+  if (nodes_.empty()) wrong.push_back({SourcePos{}, "the workload has no ops"});
+  const Graph graph = LinkByName(inputs_, nodes_, outputs_, &wrong);
+  if (!wrong.empty()) return Error(std::move(wrong));
+  const std::vector<std::size_t> order = StableTopologicalOrder(graph);
+  if (order.size() < nodes_.size()) return CycleError(graph, nodes_);
 
   Workload workload;
   workload.name_ = std::move(workload_name_);

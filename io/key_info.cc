@@ -16,7 +16,7 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
-std::string WithRange(std::string what, const TypeInfo& type) {
+std::string WithRange(const std::string& what, const TypeInfo& type) {
   const std::string range = DescribeRange(type);
   return range.empty() ? what : what + ", " + range;
 }

@@ -38,7 +38,8 @@ class DpuKernel {
 
  private:
   SliceCorner CornerOf(const NestBuilder::Corner& corner) const {
-    return {corner.IsLast(copies_), corner.IsLast(rows_), corner.IsLast(channels_)};
+    return {corner.IsLast(copies_), corner.IsLast(rows_), corner.IsLast(channels_),
+            corner.IsLast(sums_)};
   }
 
   void AddLoops() {
@@ -53,13 +54,20 @@ class DpuKernel {
       channels_ = nest_.AddLoop(rows_.id, "channels", slices_.channels());
       inner_ = channels_.id;
     }
+    slice_ = inner_;
+    // The last iteration has no addition.
+    sums_ = nest_.AddLoop(inner_, "partial sums", slices_.sums().trips(), true);
+    inner_ = sums_.id;
   }
 
   // The loop whose iterations each load what it names.
   LoopId InputScope() const {
-    return slices_.input_follows_channels() || tiling_.channels_outer ? inner_ : rows_.id;
+    const bool every_slice =
+        slices_.input_follows_channels() || tiling_.channels_outer || tiling_.sums_in_time;
+    return every_slice ? inner_ : rows_.id;
   }
   LoopId WeightScope() const {
+    if (tiling_.sums_in_time) return inner_;
     if (slices_.channels().trips() > 1) return channels_.id;
     return layer_.shared_weights ? 0 : copies_.id;
   }
@@ -153,7 +161,7 @@ class DpuKernel {
     std::vector<BufferId> reads = work_reads_;
     reads.insert(reads.end(), root_reads_.begin(), root_reads_.end());
     if (place_.stores) {
-      output_ = nest_.AddBuffer("output", inner_, tiling_.depth,
+      output_ = nest_.AddBuffer("output", slice_, tiling_.depth,
                                 Largest([](const SliceBytes& b) { return b.tile_output; }));
     }
     std::map<std::pair<std::int64_t, std::int64_t>, bool> units;
@@ -198,7 +206,7 @@ class DpuKernel {
       spec.run = BytesOf(std::max<std::int64_t>(channels, 16), layer_.whole.output.dtype);
     }
     AddTransfer(
-        context_, spec, inner_,
+        context_, spec, slice_,
         [&](const NestBuilder::Corner& corner) { return slices_.BytesOf(CornerOf(corner)).output; },
         &nest_);
   }
@@ -218,7 +226,7 @@ class DpuKernel {
                         ForDType(vpu_.dpu.passes, layer_.whole.input.dtype);
     double padded = 0;
     for (int corner = 0; corner < 8; ++corner) {
-      const SliceCorner at{(corner & 1) != 0, (corner & 2) != 0, (corner & 4) != 0};
+      const SliceCorner at{(corner & 1) != 0, (corner & 2) != 0, (corner & 4) != 0, true};
       const std::int64_t count = Count(slices_.copies(), at.last_copy) *
                                  Count(slices_.rows(), at.last_row) *
                                  Count(slices_.channels(), at.last_channel);
@@ -231,7 +239,8 @@ class DpuKernel {
         }
       }
       const SliceBytes bytes = slices_.BytesOf(at);
-      work.on_chip_bytes += (bytes.input + bytes.operand + bytes.weights + bytes.output) * count;
+      const Bytes read = (bytes.input + bytes.operand + bytes.weights) * slices_.sums().trips();
+      work.on_chip_bytes += (read + bytes.output) * count;
     }
     if (!KeepsChannels(layer_.whole.operation)) {
       work.padded_macs = Macs(std::max(static_cast<std::int64_t>(padded), work.macs.value()));
@@ -254,7 +263,10 @@ class DpuKernel {
     }
     axis(slices_.rows(), "rows");
     axis(slices_.channels(), "channels");
-    if (layer_.sums > 1) text += ", " + std::to_string(layer_.sums) + " partial sums";
+    if (layer_.sums > 1) {
+      text += ", " + std::to_string(layer_.sums) + " partial sums";
+      if (tiling_.sums_in_time) text += " one after another";
+    }
     if (!place_.stores) text += ", output kept in CMX";
     return text;
   }
@@ -266,8 +278,8 @@ class DpuKernel {
   const KernelPlace& place_;
   VpuSlices slices_;
   NestBuilder nest_;
-  AxisLoop copies_, rows_, channels_;
-  LoopId inner_ = 0;
+  AxisLoop copies_, rows_, channels_, sums_;
+  LoopId slice_ = 0, inner_ = 0;  // the loop of slices; the one whose iterations compute
   BufferId output_ = -1;
   std::vector<BufferId> work_reads_, root_reads_;
 };

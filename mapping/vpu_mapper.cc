@@ -225,7 +225,7 @@ class Mapper {
     }
     const VpuSlices slices(layer, tiling, place.stores, vpu_);
     const Bytes weights = slices.BytesOf({false, false, false}).tile_weights *
-                          std::min(tiling.depth, slices.channels().trips());
+                          std::min(tiling.depth, slices.WeightGenerations());
     const bool fits = previous_.footprint + previous_.in_use + weights <= vpu_.cmx.memory.capacity;
     prefetch_refused_ = !fits;
     return fits;

@@ -51,7 +51,9 @@ class Estimator {
   TilingEstimate Run() {
     for (const bool copy : {false, true}) {
       for (const bool row : {false, true}) {
-        for (const bool channel : {false, true}) AddCorner({copy, row, channel});
+        for (const bool channel : {false, true}) {
+          for (const bool sum : {false, true}) AddCorner({copy, row, channel, sum});
+        }
       }
     }
     TilingEstimate estimate;
@@ -76,7 +78,7 @@ class Estimator {
     const std::int64_t copies = Count(slices_.copies(), corner.last_copy);
     const std::int64_t rows = Count(slices_.rows(), corner.last_row);
     const std::int64_t channels = Count(slices_.channels(), corner.last_channel);
-    const std::int64_t count = copies * rows * channels;
+    const std::int64_t count = copies * rows * channels * Count(slices_.sums(), corner.last_sum);
     if (count == 0) return;
     Cycles slowest;
     for (const DpuShare& share : slices_.Shares(corner)) {
@@ -85,7 +87,8 @@ class Estimator {
       slowest = std::max(slowest, share.cost.occupancy);
     }
     const SliceBytes bytes = slices_.BytesOf(corner);
-    const bool every_slice = slices_.input_follows_channels() || tiling_.channels_outer;
+    const bool every_slice =
+        slices_.input_follows_channels() || tiling_.channels_outer || tiling_.sums_in_time;
     const LayerCase& layer_case = request_.layer_case;
     if (layer_case.loads[0]) {
       Load(bytes.input, every_slice ? count : corner.last_channel ? copies * rows : 0);
@@ -94,10 +97,10 @@ class Estimator {
     if (slices_.has_weights() && (!layer_.weights_are_input || layer_case.loads.back())) {
       Load(bytes.weights, WeightLoads(corner, copies, channels, count));
     }
-    if (layer_case.stores) {
+    if (layer_case.stores && corner.last_sum) {
       const Cycles store = Move(DmaDirection::kCmxToDdr, bytes.output, 1);
-      totals_.store += store * count;
-      totals_.ddr += bytes.output * count;
+      totals_.store += store * (copies * rows * channels);
+      totals_.ddr += bytes.output * (copies * rows * channels);
       totals_.last_store = store;
     }
     totals_.last_compute = slowest;
@@ -105,6 +108,7 @@ class Estimator {
 
   std::int64_t WeightLoads(const SliceCorner& corner, std::int64_t copies, std::int64_t channels,
                            std::int64_t count) const {
+    if (tiling_.sums_in_time) return count;
     if (slices_.channels().trips() == 1) {
       if (!corner.last_row) return 0;
       return layer_.shared_weights ? (corner.last_copy ? 1 : 0) : copies;
@@ -217,7 +221,10 @@ class Search {
         if (pin.mpe_mode && *pin.mpe_mode != mode.name) continue;
         if (!ModeFits(mode, layer_.whole.operation, layer_.whole.input.dtype)) continue;
         tiling.mode = mode.name;
+        tiling.sums_in_time = false;
         TrySlices(tiling);
+        tiling.sums_in_time = true;
+        if (layer_.sums > 1) TrySlices(tiling);
       }
     }
   }
@@ -242,7 +249,7 @@ class Search {
           const bool meaningful = c < out.c && layer_.shared_weights &&
                                   (r < out.h || layer_.copies > 1) &&
                                   !KeepsChannels(layer_.whole.operation);
-          if (outer && !meaningful) continue;
+          if (outer && (!meaningful || tiling.sums_in_time)) continue;
           tiling.channels_outer = outer;
           if (Try(tiling)) ++fitting;
         }

@@ -46,7 +46,9 @@ VpuSlices::VpuSlices(const VpuLayer& layer, const VpuTiling& tiling, bool stores
       copies_(layer.copies, 1,
               tiling.strategy == VpuStrategy::kSplitBatch ? tiling.tiles : std::int64_t{1}),
       rows_(layer.whole.output.h, tiling.rows),
-      channels_(layer.whole.output.c, tiling.channels) {
+      channels_(layer.whole.output.c, tiling.channels),
+      sums_(tiling.sums_in_time ? layer.sums : std::int64_t{1}, 1),
+      sums_at_once_(tiling.sums_in_time ? std::int64_t{1} : layer.sums) {
   const DpuOperation operation = layer.whole.operation;
   input_follows_channels_ = KeepsChannels(operation);
   has_operand_ = IsEltwise(operation);
@@ -76,7 +78,7 @@ std::vector<DpuWorkload> VpuSlices::PartsOf(const DpuWorkload& slice) const {
   return SplitOverTiles(slice, tiling_.strategy, tiling_.tiles, rules);
 }
 
-TaskCost VpuSlices::CostOf(const DpuWorkload& part, DpuWorkload* largest) const {
+TaskCost VpuSlices::CostOf(const DpuWorkload& part, bool last_sum, DpuWorkload* largest) const {
   // The channel class with the least sum; convolutions have one workload.
   std::vector<std::int64_t> classes{part.output.c};
   if (HasChannelClasses(part.operation) && !vpu_.rules.depthwise_channels.empty()) {
@@ -90,7 +92,7 @@ TaskCost VpuSlices::CostOf(const DpuWorkload& part, DpuWorkload* largest) const 
     for (std::size_t i = 0; i < pieces.size();) {
       std::size_t same = i + 1;
       while (same < pieces.size() && pieces[same].output.c == pieces[i].output.c) ++same;
-      Add(DpuCost(pieces[i], vpu_), static_cast<std::int64_t>(same - i) * layer_.sums, &sum);
+      Add(DpuCost(pieces[i], vpu_), static_cast<std::int64_t>(same - i) * sums_at_once_, &sum);
       i = same;
     }
     if (best.occupancy == Cycles(0) || sum.occupancy < best.occupancy) {
@@ -98,12 +100,14 @@ TaskCost VpuSlices::CostOf(const DpuWorkload& part, DpuWorkload* largest) const 
       *largest = pieces.front();
     }
   }
-  if (layer_.sums > 1) {
+  // One addition less than there are parts: the loop's last iteration has none.
+  const std::int64_t additions = tiling_.sums_in_time && !last_sum ? 1 : sums_at_once_ - 1;
+  if (additions > 0) {
     DpuWorkload sum = part;
     sum.operation = DpuOperation::kEltwise;
     sum.input = part.output;
     sum.window = Window{};
-    Add(DpuCost(sum, vpu_), layer_.sums - 1, &best);
+    Add(DpuCost(sum, vpu_), additions, &best);
   }
   return best;
 }
@@ -127,7 +131,7 @@ std::vector<DpuShare> VpuSlices::Shares(const SliceCorner& corner) const {
         share.cost = shares.back().cost;
         share.workload = pieces[dpu];
       } else {
-        share.cost = CostOf(pieces[dpu], &share.workload);
+        share.cost = CostOf(pieces[dpu], corner.last_sum, &share.workload);
       }
       shares.push_back(std::move(share));
     }
@@ -150,8 +154,8 @@ SliceBytes VpuSlices::BytesOf(const SliceCorner& corner) const {
   SliceBytes bytes;
   for (const DpuWorkload& part : parts) {
     const DpuFootprint footprint = FootprintOf(part, vpu_.rules);
-    const Bytes input = footprint.input * layer_.sums;
-    const Bytes weights = has_weights_ ? footprint.weights * layer_.sums : Bytes(0);
+    const Bytes input = footprint.input * sums_at_once_;
+    const Bytes weights = has_weights_ ? footprint.weights * sums_at_once_ : Bytes(0);
     bytes.tile_input = std::max(bytes.tile_input, PageRounded(input, vpu_));
     bytes.tile_weights = std::max(bytes.tile_weights, PageRounded(weights, vpu_));
     bytes.tile_output = std::max(bytes.tile_output, PageRounded(footprint.output, vpu_));
@@ -179,6 +183,13 @@ SliceBytes VpuSlices::BytesOf(const SliceCorner& corner) const {
   return bytes;
 }
 
+std::int64_t VpuSlices::WeightGenerations() const {
+  const std::int64_t row_slices = copies_.trips() * rows_.trips();
+  if (sums_.trips() > 1) return row_slices * channels_.trips() * sums_.trips();
+  if (channels_.trips() == 1) return layer_.shared_weights ? 1 : copies_.trips();
+  return tiling_.channels_outer ? channels_.trips() : row_slices * channels_.trips();
+}
+
 Bytes VpuSlices::Footprint(const LayerCase& layer_case) const {
   const SliceBytes slice = BytesOf({false, false, false});
   const SliceBytes last = BytesOf({true, true, true});
@@ -187,27 +198,21 @@ Bytes VpuSlices::Footprint(const LayerCase& layer_case) const {
   };
   const std::int64_t row_slices = copies_.trips() * rows_.trips();
   const std::int64_t slices = row_slices * channels_.trips();
-  const bool weights_once = channels_.trips() == 1 && layer_.shared_weights;
+  const bool every_slice =
+      input_follows_channels_ || tiling_.channels_outer || tiling_.sums_in_time;
   Bytes sum;
   if (layer_case.loads[0]) {
     sum += buffered(slice.tile_input, last.tile_input,
-                    input_follows_channels_ || tiling_.channels_outer ? slices : row_slices);
+                    every_slice ? slices * sums_.trips() : row_slices);
   }
   if (has_operand_ && layer_case.loads[1]) {
     sum += buffered(slice.tile_operand, last.tile_operand, slices);
   }
   const bool load_weights = !layer_.weights_are_input || layer_case.loads.back();
   if (has_weights_ && load_weights) {
-    std::int64_t generations = slices;
-    if (weights_once) {
-      generations = 1;
-    } else if (channels_.trips() == 1) {
-      generations = copies_.trips();
-    } else if (tiling_.channels_outer) {
-      generations = channels_.trips();
-    }
-    sum += buffered(slice.tile_weights, last.tile_weights, generations);
+    sum += buffered(slice.tile_weights, last.tile_weights, WeightGenerations());
   }
+  if (tiling_.sums_in_time) sum += std::max(slice.tile_output, last.tile_output);  // so far
   if (layer_case.stores) {
     sum += buffered(slice.tile_output, last.tile_output, slices);
   } else {

@@ -3,7 +3,9 @@
 //
 // Slices are loops over copies, output rows and output channels. Weights of all channels are loaded
 // once; otherwise slices of them are loaded again for every slice of rows, or, where the channels
-// are the outer loop, input slices again for every slice of channels.
+// are the outer loop, input slices again for every slice of channels. A layer with more input
+// channels than a workload takes is a chain of partial sums: either all parts of a slice are in CMX
+// at once, or the parts are the innermost loop and each brings its own inputs and weights.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,8 @@ struct VpuTiling {
   std::string mode;
   std::int64_t rows = 1, channels = 1;  // of a slice
   bool channels_outer = false;
-  std::int64_t depth = 2;  // of the buffers; 2 = double buffering
+  bool sums_in_time = false;  // partial sums are the innermost loop
+  std::int64_t depth = 2;     // of the buffers; 2 = double buffering
 };
 
 // Where a layer's data are and what is left for it.
@@ -51,7 +54,7 @@ struct SliceBytes {
 
 // Which iteration: the last of each axis, or any other.
 struct SliceCorner {
-  bool last_copy = true, last_row = true, last_channel = true;
+  bool last_copy = true, last_row = true, last_channel = true, last_sum = true;
 };
 
 class VpuSlices {
@@ -61,6 +64,7 @@ class VpuSlices {
   const TileAxis& copies() const { return copies_; }
   const TileAxis& rows() const { return rows_; }
   const TileAxis& channels() const { return channels_; }
+  const TileAxis& sums() const { return sums_; }  // one trip unless they are a loop
   // Operations that keep channels read only those of their slice.
   bool input_follows_channels() const { return input_follows_channels_; }
   bool has_weights() const { return has_weights_; }
@@ -71,6 +75,8 @@ class VpuSlices {
   SliceBytes BytesOf(const SliceCorner& corner) const;
   // CMX per tile with all buffers, for data that is loaded or stored as the case says.
   Bytes Footprint(const LayerCase& layer_case) const;
+  // How often weights are loaded.
+  std::int64_t WeightGenerations() const;
   // Line of an input transfer: a row of the image, or all of it when rows are whole.
   Bytes InputRun() const;
 
@@ -79,14 +85,15 @@ class VpuSlices {
 
  private:
   std::int64_t CopiesAt(bool last) const;  // active tiles when copies are dealt over tiles
-  TaskCost CostOf(const DpuWorkload& part, DpuWorkload* largest) const;
+  TaskCost CostOf(const DpuWorkload& part, bool last_sum, DpuWorkload* largest) const;
   std::vector<DpuWorkload> PartsOf(const DpuWorkload& slice) const;
 
   const VpuLayer& layer_;
   const VpuTiling& tiling_;
   const VpuSpec& vpu_;
   bool stores_;
-  TileAxis copies_, rows_, channels_;
+  TileAxis copies_, rows_, channels_, sums_;
+  std::int64_t sums_at_once_ = 1;
   bool input_follows_channels_ = false, has_weights_ = false, has_operand_ = false;
 };
 

@@ -265,6 +265,52 @@ TEST(MapForVpu, RunsAttentionAsOneKernelOfDpuAndShave) {
   EXPECT_LE(kernel.work.footprint, Bytes(65536));
 }
 
+// Two parts of 4512 channels by 16 filters of weights are 144 KiB and do not fit 128 KiB of CMX; one
+// after the other they do, and compute what they compute at once: two products and one addition.
+TEST(MapForVpu, BringsPartialSumsOneAfterAnotherWhereTheyDoNotFitTogether) {
+  WorkloadBuilder builder("deep");
+  builder.AddInput("x", {Shape{4, 9000}, DType::kUint8, Layout::kRowMajor});
+  builder.AddOp("fc", Matmul{16}, {"x"}, DType::kUint8);
+  const Workload workload = Build(std::move(builder));
+  MappingPins pins;
+  pins.by_op["fc"].strategy = "clustering";
+  pins.by_op["fc"].mpe_mode = "CUBOID_2x8";
+  Machine large = TinyVpu(), small = TinyVpu();
+  std::get<VpuSpec>(large.spec).cmx.memory.capacity = Bytes(1 << 20);
+  std::get<VpuSpec>(small.spec).cmx.memory.capacity = Bytes(128 << 10);
+  const Schedule at_once = Map(workload, pins, {}, large);
+  const Schedule in_turn = Map(workload, pins, {}, small);
+  EXPECT_THAT(in_turn.kernels[0].mapping, HasSubstr("2 partial sums one after another"));
+  EXPECT_LE(in_turn.kernels[0].work.footprint, Bytes(128 << 10));
+  EXPECT_EQ(Busy(in_turn.kernels[0], TaskKind::kDpu), Busy(at_once.kernels[0], TaskKind::kDpu));
+  for (const TaskKind kind : {TaskKind::kLoad, TaskKind::kStore}) {
+    EXPECT_EQ(Moved(in_turn.kernels[0], kind), Moved(at_once.kernels[0], kind));
+  }
+}
+
+// 2048 keys of 32 fp16 are 128 KiB per head; CMX holds 64 KiB.
+TEST(MapForVpu, StreamsKeysAndValuesInBlocksWhereAHeadDoesNotFit) {
+  WorkloadBuilder builder("attention");
+  builder.AddInput("q", {Shape{1, 64, 128}, DType::kFp16, Layout::kRowMajor});
+  builder.AddInput("k", {Shape{1, 2048, 128}, DType::kFp16, Layout::kRowMajor});
+  builder.AddInput("v", {Shape{1, 2048, 128}, DType::kFp16, Layout::kRowMajor});
+  Attention attention;
+  attention.heads = attention.kv_heads = 4;
+  attention.head_dim = 32;
+  builder.AddOp("attend", attention, {"q", "k", "v"});
+  const Workload workload = Build(std::move(builder));
+  const Schedule schedule = Map(workload);
+  ASSERT_EQ(schedule.kernels.size(), 1U);
+  const Kernel& kernel = schedule.kernels[0];
+  EXPECT_THAT(kernel.mapping, HasSubstr("keys"));
+  EXPECT_LT(kernel.work.tile_n, 2048);
+  EXPECT_LE(kernel.work.footprint, Bytes(65536));
+  EXPECT_EQ(kernel.work.macs, workload.TotalMacs());
+  // Queries once, keys and values of 4 heads once for every slice of rows.
+  const std::int64_t slices = CeilDiv(std::int64_t{64}, kernel.work.tile_m);
+  EXPECT_EQ(Moved(kernel, TaskKind::kLoad), Bytes(64 * 128 * 2 + slices * 2 * 4 * 2048 * 32 * 2));
+}
+
 TEST(MapForVpu, SaysWhatIsNotModelled) {
   WorkloadBuilder builder("declared");
   builder.AddInput("x", Image(16, 8, 8));
