@@ -252,6 +252,20 @@ Status OnnxImporter::LeaveConstants(const OnnxNode& node, bool* done) {
   return Unit{};
 }
 
+namespace {
+
+std::string FirstFew(const std::vector<std::string>& names) {
+  constexpr std::size_t kFew = 8;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), kFew); ++i) {
+    list += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kFew) list += " and " + std::to_string(names.size() - kFew) + " more";
+  return list;
+}
+
+}  // namespace
+
 Result<Workload> OnnxImporter::Finish() {
   const onnx::GraphProto& graph = model_.graph();
   std::vector<std::string> known(symbols_.begin(), symbols_.end());
@@ -307,10 +321,7 @@ Result<Workload> OnnxImporter::Finish() {
     builder.AddNote("the dim '" + symbol + "' is taken as 1; --set batch=... changes it");
   }
   for (const auto& [type, nodes] : state_.unmodelled) {
-    std::string list;
-    for (std::size_t i = 0; i < nodes.size() && i < 8; ++i) list += (i > 0 ? ", " : "") + nodes[i];
-    if (nodes.size() > 8) list += " and " + std::to_string(nodes.size() - 8) + " more";
-    builder.AddNote(type + " is not modelled, only the bytes it moves are: " + list);
+    builder.AddNote(type + " is not modelled, only the bytes it moves are: " + FirstFew(nodes));
   }
   for (std::string& note : state_.notes) builder.AddNote(std::move(note));
   Result<Workload> workload = std::move(builder).Build();

@@ -101,10 +101,10 @@ class Planner {
     problem.pack = pack;
     problem.out_elements = output_.shape.Elements();
     // Windows overlap: their products are added up, one addition per product.
-    const double products =
-        static_cast<double>(inputs_[0].shape.Elements() / inputs_[0].shape[1]) *
-        static_cast<double>(op.out_channels * op.window.kernel_h * op.window.kernel_w);
-    problem.epilogue.ops.simple += products / static_cast<double>(problem.out_elements);
+    const Int pixels = inputs_[0].shape.Elements() / inputs_[0].shape[1];
+    const Int products = pixels * op.out_channels * op.window.kernel_h * op.window.kernel_w;
+    problem.epilogue.ops.simple +=
+        static_cast<double>(products) / static_cast<double>(problem.out_elements);
     plan->gemm = problem;
   }
 

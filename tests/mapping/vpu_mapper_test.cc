@@ -265,8 +265,9 @@ TEST(MapForVpu, RunsAttentionAsOneKernelOfDpuAndShave) {
   EXPECT_LE(kernel.work.footprint, Bytes(65536));
 }
 
-// Two parts of 4512 channels by 16 filters of weights are 144 KiB and do not fit 128 KiB of CMX; one
-// after the other they do, and compute what they compute at once: two products and one addition.
+// Two parts of 4512 channels by 16 filters of weights are 144 KiB and do not fit 128 KiB of CMX;
+// one after the other they do, and compute what they compute at once: two products and one
+// addition.
 TEST(MapForVpu, BringsPartialSumsOneAfterAnotherWhereTheyDoNotFitTogether) {
   WorkloadBuilder builder("deep");
   builder.AddInput("x", {Shape{4, 9000}, DType::kUint8, Layout::kRowMajor});
