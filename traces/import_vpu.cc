@@ -67,6 +67,7 @@ class FieldColumns {
 // What every table of NPU tasks has beside the members of the task.
 struct TaskTable {
   std::size_t device = 0;
+  std::optional<std::size_t> clock_setting;
   std::size_t operation = 0;
   LabelColumn label;
   std::string source;
@@ -83,14 +84,19 @@ Result<TaskTable> OpenTaskTable(const CsvTable& table, const char* operation,
   }
   const Result<LabelColumn> label = FindLabel(table, options.label);
   if (!label) return label.error();
-  return TaskTable{*table.Find("device"), *table.Find(operation), *label,
-                   TableName(table.file()) + ":" + label->name};
+  return TaskTable{*table.Find("device"), table.Find("clock_setting"), *table.Find(operation),
+                   *label, TableName(table.file()) + ":" + label->name};
 }
 
 CellFault FinishTaskRow(const CsvTable& table, const TaskTable& common,
                         const FurtherColumns& further, std::size_t row, TraceRow* out) {
   out->device = std::string(table.cell(row, common.device));
   if (out->device.empty()) return {"device", "is empty; name a machine or an alias of one"};
+  // A chip at other clocks is another machine: "VPU_2_7@gear4".
+  if (common.clock_setting) {
+    const std::string_view setting = table.cell(row, *common.clock_setting);
+    if (!setting.empty() && setting != "default") out->device += "@" + std::string(setting);
+  }
   out->source = common.source;
   further.Copy(row, out);
   return TakeCycles(table, row, common.label, out);

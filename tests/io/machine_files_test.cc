@@ -20,10 +20,10 @@ ConfigRoot Root() { return {test::SourcePath("configs").string()}; }
 TEST(MachineFiles, AllAreListed) {
   std::vector<std::string> names;
   for (const MachineSummary& machine : ListMachines(Root())) names.push_back(machine.name);
-  EXPECT_THAT(names,
-              ::testing::UnorderedElementsAre("edge_tpu", "tpu_v1", "tpu_v2", "tpu_v3", "tpu_v4",
-                                              "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x", "vpu_2_0",
-                                              "vpu_2_1", "vpu_2_7", "vpu_4_0", "vpu_5_0"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("edge_tpu", "tpu_v1", "tpu_v2", "tpu_v3",
+                                                     "tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e",
+                                                     "tpu_v7x", "vpu_2_0", "vpu_2_1", "vpu_2_7",
+                                                     "vpu_2_7_gear4", "vpu_4_0", "vpu_5_0"));
 }
 
 TEST(MachineFiles, AllLoadUnderTheirFileName) {
@@ -47,16 +47,25 @@ TEST(MachineFiles, NoTwoShareANameOrAlias) {
 }
 
 TEST(MachineFiles, DeviceNamesOfTracesAreAliases) {
-  const std::pair<const char*, const char*> kDevices[] = {
-      {"TPUv1", "tpu_v1"},           {"TPUv3-1core", "tpu_v3"},
-      {"TPUv3-multi", "tpu_v3"},     {"TPUv3(not stated in file)", "tpu_v3"},
-      {"TPUv4(inferred)", "tpu_v4"}, {"TPUv6e", "tpu_v6e"},
-      {"TPUv7-1TC", "tpu_v7x"},      {"TPUv6e(inferred)", "tpu_v6e"},
-      {"EdgeTPU", "edge_tpu"},       {"EdgeTPU(x86_64 host)", "edge_tpu"},
-      {"VPU_2_0", "vpu_2_0"},        {"EdgeTPU(rp3b+ host)", "edge_tpu"},
-      {"VPU_2_7", "vpu_2_7"},        {"EdgeTPU(rp4b host)", "edge_tpu"},
-      {"VPU_4_0", "vpu_4_0"},        {"EdgeTPU(rp3b host)", "edge_tpu"},
-      {"NPU_5_0", "vpu_5_0"},        {"EdgeTPU(aarch64 host)", "edge_tpu"}};
+  const std::pair<const char*, const char*> kDevices[] = {{"TPUv1", "tpu_v1"},
+                                                          {"TPUv3-1core", "tpu_v3"},
+                                                          {"TPUv3-multi", "tpu_v3"},
+                                                          {"TPUv3(not stated in file)", "tpu_v3"},
+                                                          {"TPUv4(inferred)", "tpu_v4"},
+                                                          {"TPUv6e", "tpu_v6e"},
+                                                          {"TPUv7-1TC", "tpu_v7x"},
+                                                          {"TPUv6e(inferred)", "tpu_v6e"},
+                                                          {"EdgeTPU", "edge_tpu"},
+                                                          {"EdgeTPU(x86_64 host)", "edge_tpu"},
+                                                          {"VPU_2_0", "vpu_2_0"},
+                                                          {"EdgeTPU(rp3b+ host)", "edge_tpu"},
+                                                          {"VPU_2_7", "vpu_2_7"},
+                                                          {"VPU_2_7@gear4", "vpu_2_7_gear4"},
+                                                          {"EdgeTPU(rp4b host)", "edge_tpu"},
+                                                          {"VPU_4_0", "vpu_4_0"},
+                                                          {"EdgeTPU(rp3b host)", "edge_tpu"},
+                                                          {"NPU_5_0", "vpu_5_0"},
+                                                          {"EdgeTPU(aarch64 host)", "edge_tpu"}};
   for (const auto& [device, name] : kDevices) {
     const Result<std::string> file = FindMachine(device, Root());
     ASSERT_TRUE(file) << file.error().Text();

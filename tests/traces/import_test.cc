@@ -278,13 +278,16 @@ TEST_F(Import, TakesTransfersShortAndLong) {
   const Result<Trace> sweep =
       Read("vpu-dma",
            "device,clock_setting,direction,bytes,gt_vpu_clk_cycles,gt_dpu_cycles\n"
-           "V,default,DDR2CMX,4096,300,400\n",
+           "V,default,DDR2CMX,4096,300,400\n"
+           "V,gear4,DDR2CMX,4096,330,440\n",
            {"gt_dpu_cycles", false});
   ASSERT_TRUE(sweep.ok()) << sweep.error().Text();
   const DmaTransfer& line = std::get<DmaTransfer>(sweep->rows.at(0).kernel);
   EXPECT_EQ(line.direction, DmaDirection::kDdrToCmx);
   EXPECT_EQ(line.line_bytes, Bytes(4096));
   EXPECT_EQ(ColumnOf(sweep->rows[0], "clock_setting"), "default");
+  EXPECT_EQ(sweep->rows[0].device, "V");
+  EXPECT_EQ(sweep->rows.at(1).device, "V@gear4");
   EXPECT_EQ(ColumnOf(sweep->rows[0], "gt_vpu_clk_cycles"), "300");
 
   const std::string header =
