@@ -16,7 +16,7 @@ tlm::tlm_sync_enum Interconnect::Forward(int engine, tlm::tlm_generic_payload& p
   TransferInfo* info = nullptr;
   payload.get_extension(info);
   info->engine = engine;
-  const auto memory = static_cast<unsigned int>(payload.get_address() >> kMemoryShift);
+  const auto memory = static_cast<int>(payload.get_address() >> kMemoryShift);
   return to_memories[memory]->nb_transport_fw(payload, phase, delay);
 }
 
@@ -24,8 +24,7 @@ tlm::tlm_sync_enum Interconnect::Backward(int, tlm::tlm_generic_payload& payload
                                           tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const TransferInfo* info = nullptr;
   payload.get_extension(info);
-  return from_engines[static_cast<unsigned int>(info->engine)]->nb_transport_bw(payload, phase,
-                                                                                delay);
+  return from_engines[info->engine]->nb_transport_bw(payload, phase, delay);
 }
 
 }  // namespace cyclecast::sim
