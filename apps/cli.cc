@@ -57,6 +57,7 @@ void AddRun(CLI::App* app, Options* options) {
   app->add_flag("--hardware-effects", run->hardware_effects,
                 "Simulate bank conflicts, refresh, arbitration, clock crossing, launch jitter");
   app->add_option("--seed", run->seed, "Seed of the hardware effects");
+  app->add_option("--top", run->top, "Text: only the N longest kernels, the others in one line");
   AddWorkloadOptions(app, options);
   AddFormat(app, &run->format);
   AddOutput(app, &run->output);

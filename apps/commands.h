@@ -25,6 +25,7 @@ struct RunOptions {  // simulate, compare
   bool hardware_effects = false;
   std::uint64_t seed = 0;
   std::string timeline;
+  std::size_t top = 0;  // kernels in a text report; 0: all
   ReportFormat format = ReportFormat::kText;
   OutputOptions output;
 };

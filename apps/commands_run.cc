@@ -22,7 +22,7 @@ Status RunSimulate(const RunOptions& options) {
     const Status written = WriteOutput(timeline, TimelineJson(*estimate, run->schedule));
     if (!written.ok()) return written;
   }
-  return WriteOutput(options.output, EstimateReport(*estimate, options.format));
+  return WriteOutput(options.output, EstimateReport(*estimate, options.format, options.top));
 }
 
 Status RunCompare(const RunOptions& options) {
@@ -45,7 +45,7 @@ Status RunCompare(const RunOptions& options) {
     PrintWarning("no residual is given and none ships for " + run->machine.name +
                  ": the corrected model is left out (see 'cyclecast train')");
   }
-  return WriteOutput(options.output, CompareReport(estimates, options.format));
+  return WriteOutput(options.output, CompareReport(estimates, options.format, options.top));
 }
 
 }  // namespace cyclecast

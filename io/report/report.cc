@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "io/csv.h"
 #include "io/report/report_json.h"
@@ -48,7 +50,34 @@ std::vector<Category> UsedCategories(const Estimate& estimate) {
   return used;
 }
 
-std::string KernelTable(const Estimate& estimate) {
+// Indices of the `top` longest kernels in launch order; of all where top is 0.
+std::vector<std::size_t> Longest(const Estimate& estimate, std::size_t top) {
+  const auto& kernels = estimate.kernels;
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (top == 0 || top >= order.size()) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return kernels[a].cycles > kernels[b].cycles;
+  });
+  order.resize(top);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+// Cycles of the kernels that are not among `shown`, which is sorted.
+Cycles Others(const Estimate& estimate, const std::vector<std::size_t>& shown) {
+  Cycles sum;
+  for (std::size_t i = 0; i < estimate.kernels.size(); ++i) {
+    if (!std::binary_search(shown.begin(), shown.end(), i)) sum += estimate.kernels[i].cycles;
+  }
+  return sum;
+}
+
+std::string OthersName(const Estimate& estimate, const std::vector<std::size_t>& shown) {
+  return std::to_string(estimate.kernels.size() - shown.size()) + " others";
+}
+
+std::string KernelTable(const Estimate& estimate, std::size_t top) {
   const std::vector<Category> used = UsedCategories(estimate);
   TextTable table;
   table.Column("kernel");
@@ -58,7 +87,9 @@ std::string KernelTable(const Estimate& estimate) {
   }
   table.Column("bound by");
   for (Category category : used) table.Column(fmt::format("{} %", Name(category)), true);
-  for (const KernelEstimate& kernel : estimate.kernels) {
+  const std::vector<std::size_t> shown = Longest(estimate, top);
+  for (const std::size_t i : shown) {
+    const KernelEstimate& kernel = estimate.kernels[i];
     std::vector<std::string> cells = {
         kernel.name,
         std::string(Name(kernel.op_class)),
@@ -73,6 +104,36 @@ std::string KernelTable(const Estimate& estimate) {
       cells.push_back(Fixed(Share(kernel.attribution[category], kernel.cycles), 1));
     }
     table.Row(std::move(cells));
+  }
+  if (shown.size() < estimate.kernels.size()) {
+    const Cycles others = Others(estimate, shown);
+    std::vector<std::string> cells = {OthersName(estimate, shown), "",
+                                      WithThousands(others.value()),
+                                      Fixed(ToSeconds(others, estimate.clock).value() * 1e6, 3),
+                                      Fixed(Share(others, estimate.total), 1)};
+    cells.resize(9 + used.size());
+    table.Row(std::move(cells));
+  }
+  return table.Text();
+}
+
+std::string ClassTable(const Estimate& estimate) {
+  struct Sum {
+    std::int64_t kernels = 0;
+    Cycles cycles;
+  };
+  std::map<std::string, Sum> classes;
+  for (const KernelEstimate& kernel : estimate.kernels) {
+    Sum& sum = classes[std::string(Name(kernel.op_class))];
+    ++sum.kernels;
+    sum.cycles += kernel.cycles;
+  }
+  TextTable table;
+  table.Column("class");
+  for (const char* header : {"kernels", "cycles", "share %"}) table.Column(header, true);
+  for (const auto& [name, sum] : classes) {
+    table.Row({name, std::to_string(sum.kernels), WithThousands(sum.cycles.value()),
+               Fixed(Share(sum.cycles, estimate.total), 1)});
   }
   return table.Text();
 }
@@ -90,7 +151,7 @@ std::string ResourceTable(const Estimate& estimate) {
   return table.Text();
 }
 
-std::string EstimateText(const Estimate& e) {
+std::string EstimateText(const Estimate& e, std::size_t top) {
   std::string text = Heading(e);
   text += Lines("assumes", e.assumptions) + Lines("note", e.notes);
   text += fmt::format("  {:<9} {} cycles = {:.3f} us{}     energy {:.4g} J\n", "total",
@@ -99,7 +160,7 @@ std::string EstimateText(const Estimate& e) {
   if (e.dispatch > Cycles(0)) {
     text += fmt::format("  {:<9} {} cycles once\n", "dispatch", WithThousands(e.dispatch.value()));
   }
-  return text + '\n' + KernelTable(e) + '\n' + ResourceTable(e);
+  return text + '\n' + KernelTable(e, top) + '\n' + ClassTable(e) + '\n' + ResourceTable(e);
 }
 
 void AddAttributionHeader(std::vector<std::string>* header) {
@@ -137,7 +198,7 @@ std::string EstimateCsv(const std::vector<Estimate>& estimates) {
   return csv.text();
 }
 
-std::string CompareText(const std::vector<Estimate>& estimates) {
+std::string CompareText(const std::vector<Estimate>& estimates, std::size_t top) {
   const Estimate& first = estimates.front();
   std::string text = fmt::format("{} on {} at {:.0f} MHz\n", first.workload, first.machine,
                                  first.clock.value() / 1e6);
@@ -163,12 +224,17 @@ std::string CompareText(const std::vector<Estimate>& estimates) {
     table.Row(std::move(cells));
   };
   const Estimate& last = estimates.back();
-  for (std::size_t i = 0; i < first.kernels.size(); ++i) {
+  const std::vector<std::size_t> shown = Longest(last, top);
+  for (const std::size_t i : shown) {
     cells_of(
         first.kernels[i].name, std::string(Name(first.kernels[i].op_class)),
         [i](const Estimate& e) { return e.kernels[i].cycles; },
         std::string(Name(last.kernels[i].bound_by)) +
             (last.kernels[i].in_domain ? "" : " (out of domain)"));
+  }
+  if (shown.size() < last.kernels.size()) {
+    cells_of(
+        OthersName(last, shown), "", [&](const Estimate& e) { return Others(e, shown); }, "");
   }
   cells_of(
       "total", "", [](const Estimate& e) { return e.total; }, "");
@@ -220,7 +286,7 @@ std::string EvaluationCsv(const Evaluation& evaluation) {
 
 }  // namespace
 
-std::string EstimateReport(const Estimate& estimate, ReportFormat format) {
+std::string EstimateReport(const Estimate& estimate, ReportFormat format, std::size_t top) {
   switch (format) {
     case ReportFormat::kJson:
       return ToJson(estimate).dump(2) + '\n';
@@ -229,10 +295,11 @@ std::string EstimateReport(const Estimate& estimate, ReportFormat format) {
     case ReportFormat::kText:
       break;
   }
-  return EstimateText(estimate);
+  return EstimateText(estimate, top);
 }
 
-std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat format) {
+std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat format,
+                          std::size_t top) {
   switch (format) {
     case ReportFormat::kJson:
       return ToJson(estimates).dump(2) + '\n';
@@ -241,7 +308,7 @@ std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat f
     case ReportFormat::kText:
       break;
   }
-  return CompareText(estimates);
+  return CompareText(estimates, top);
 }
 
 std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format) {

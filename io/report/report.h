@@ -18,11 +18,13 @@ namespace cyclecast {
 
 enum class ReportFormat { kText, kJson, kCsv };
 
-// One estimate, kernel by kernel.
-std::string EstimateReport(const Estimate& estimate, ReportFormat format);
+// One estimate, kernel by kernel. Text shows the `top` longest kernels, in launch order, and the
+// others in one line; 0 shows all. JSON and CSV always have all.
+std::string EstimateReport(const Estimate& estimate, ReportFormat format, std::size_t top = 0);
 // The same schedule under several models, side by side per kernel. All estimates have the same
 // kernels in the same order.
-std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat format);
+std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat format,
+                          std::size_t top = 0);
 // Error figures per block; JSON carries the rows too, CSV is one line per block and model.
 std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format);
 

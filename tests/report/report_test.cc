@@ -71,6 +71,19 @@ TEST(EstimateReport, TextGivesTotalAssumptionsNotesAndEveryKernel) {
   EXPECT_EQ(text.find("weight_load"), std::string::npos);
 }
 
+// conv1 is the longer of the two kernels: with --top 1 it stays, and fc is in the line of the others.
+TEST(EstimateReport, TopShowsTheLongestKernelsAndSumsUpTheOthers) {
+  const Estimate sample = Sample("simulated");
+  const std::string text = EstimateReport(sample, ReportFormat::kText, 1);
+  EXPECT_NE(text.find("conv1"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 others"), std::string::npos) << text;
+  EXPECT_EQ(text.find("fc"), std::string::npos) << text;
+  const std::string both = CompareReport({sample, sample}, ReportFormat::kText, 1);
+  EXPECT_NE(both.find("1 others"), std::string::npos) << both;
+  EXPECT_EQ(EstimateReport(sample, ReportFormat::kText, 2),
+            EstimateReport(sample, ReportFormat::kText));
+}
+
 TEST(EstimateReport, JsonAttributionSumsToTheTotal) {
   const json document = json::parse(EstimateReport(Sample("simulated"), ReportFormat::kJson));
   EXPECT_EQ(document["total_cycles"], 1000);
