@@ -71,7 +71,8 @@ TEST(EstimateReport, TextGivesTotalAssumptionsNotesAndEveryKernel) {
   EXPECT_EQ(text.find("weight_load"), std::string::npos);
 }
 
-// conv1 is the longer of the two kernels: with --top 1 it stays, and fc is in the line of the others.
+// conv1 is the longer of the two kernels: with --top 1 it stays, and fc is in the line of the
+// others.
 TEST(EstimateReport, TopShowsTheLongestKernelsAndSumsUpTheOthers) {
   const Estimate sample = Sample("simulated");
   const std::string text = EstimateReport(sample, ReportFormat::kText, 1);
