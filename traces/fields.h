@@ -19,7 +19,7 @@ inline constexpr ValueRange kWide = {0, 9007199254740992.0};  // 2^53: extents o
 
 // Names as in the tables of workloads, in their order. The operation and the device come before.
 template <class Visit>
-void VisitDpuFields(Visit&& visit) {
+void VisitDpuTensors(Visit&& visit) {
   visit(
       "in_w", [](auto& w) -> auto& { return w.input.w; }, kExtent);
   visit(
@@ -50,6 +50,9 @@ void VisitDpuFields(Visit&& visit) {
       "out_layout", [](auto& w) -> auto& { return w.output.layout; }, kCount);
   visit(
       "out_sparsity_enabled", [](auto& w) -> auto& { return w.output.sparse; }, kCount);
+}
+template <class Visit>
+void VisitDpuWindow(Visit&& visit) {
   visit(
       "kw", [](auto& w) -> auto& { return w.window.kernel_w; }, kExtent);
   visit(
@@ -66,6 +69,9 @@ void VisitDpuFields(Visit&& visit) {
       "pad_left", [](auto& w) -> auto& { return w.window.pad_left; }, kCount);
   visit(
       "pad_right", [](auto& w) -> auto& { return w.window.pad_right; }, kCount);
+}
+template <class Visit>
+void VisitDpuChoices(Visit&& visit) {
   visit(
       "mpe_mode", [](auto& w) -> auto& { return w.mode; }, kCount);
   visit(
@@ -98,6 +104,12 @@ void VisitDpuFields(Visit&& visit) {
       "inbound_front", [](auto& w) -> auto& { return w.inbound_front; }, kCount);
   visit(
       "inbound_back", [](auto& w) -> auto& { return w.inbound_back; }, kCount);
+}
+template <class Visit>
+void VisitDpuFields(Visit&& visit) {
+  VisitDpuTensors(visit);
+  VisitDpuWindow(visit);
+  VisitDpuChoices(visit);
 }
 
 // Fields that only some tables have; 0 where a table has not.
