@@ -18,7 +18,8 @@ const std::map<std::string, ReportFormat> kFormats = {
 // Holds the options of every command while CLI11 refers to them.
 struct Options {
   RunOptions run;
-  ImportCommand import;
+  ImportCommand imported;
+  ChoicesCommand choices;
   GenerateCommand generate;
   LearnCommand learn;
   ReportCommand report;
@@ -175,30 +176,27 @@ void AddRunCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* ch
 void AddTraceCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* chosen) {
   auto* trace = app->add_subcommand("trace", "Import or generate traces");
   trace->require_subcommand(1);
-  auto* import = trace->add_subcommand("import", "Turn measured tables into a trace");
-  import->add_option("--from", o->import.from, "Format of the tables")
+  auto* tables = trace->add_subcommand("import", "Turn measured tables into a trace");
+  tables->add_option("--from", o->imported.from, "Format of the tables")
       ->required()
       ->check(CLI::IsMember(ImportFormats()));
-  import->add_option("files", o->import.files, "CSV files, plain or gzipped")->required();
-  import->add_option("--label", o->import.label, "Column with the measurement, e.g. gt_cycles");
-  import->add_flag("--skip-bad", o->import.skip_bad, "Skip bad rows with a counted warning");
-  AddOutput(import, &o->import.output);
-  import->callback([=] { *chosen = [o] { return RunTraceImport(o->import);
-};
-}  // namespace
-);
+  tables->add_option("files", o->imported.files, "CSV files, plain or gzipped")->required();
+  tables->add_option("--label", o->imported.label, "Column with the measurement, e.g. gt_cycles");
+  tables->add_flag("--skip-bad", o->imported.skip_bad, "Skip bad rows with a counted warning");
+  AddOutput(tables, &o->imported.output);
+  tables->callback([=] { *chosen = [o] { return RunTraceImport(o->imported); }; });
 
-auto* generate = trace->add_subcommand("generate", "Synthetic training traces");
-generate->add_option("-m,--machine", o->generate.machines, "Machine; repeatable")->required();
-generate->add_option("--rows", o->generate.rows, "Kernels to generate, per machine")
-    ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
-generate->add_option("--seed", o->generate.seed, "Same seed, same bytes");
-o->generate.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-generate->add_option("-j,--jobs", o->generate.jobs, "Processes")->check(CLI::Range(1, 256));
-AddOutput(generate, &o->generate.output);
-generate->get_option("--output")->required();
-generate->callback([=] { *chosen = [o] { return RunTraceGenerate(o->generate); }; });
-}  // namespace cyclecast
+  auto* generate = trace->add_subcommand("generate", "Synthetic training traces");
+  generate->add_option("-m,--machine", o->generate.machines, "Machine; repeatable")->required();
+  generate->add_option("--rows", o->generate.rows, "Kernels to generate, per machine")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
+  generate->add_option("--seed", o->generate.seed, "Same seed, same bytes");
+  o->generate.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  generate->add_option("-j,--jobs", o->generate.jobs, "Processes")->check(CLI::Range(1, 256));
+  AddOutput(generate, &o->generate.output);
+  generate->get_option("--output")->required();
+  generate->callback([=] { *chosen = [o] { return RunTraceGenerate(o->generate); }; });
+}
 
 void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* chosen) {
   auto* train = app->add_subcommand("train", "Learn a residual from traces");
@@ -220,6 +218,15 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
   AddFormat(evaluate, &o->learn.format);
   AddOutput(evaluate, &o->learn.output);
   evaluate->callback([=] { *chosen = WithPairs(o, [o] { return RunEvaluate(o->learn); }); });
+
+  auto* choices =
+      app->add_subcommand("choices", "How well the models pick a layer's strategy, mode and split");
+  choices->add_option("candidates", o->choices.candidates, "Table of candidates")->required();
+  choices->add_option("workloads", o->choices.workloads, "Table of their workloads")->required();
+  choices->add_option("-m,--machine", o->choices.machine, "Instead of the workloads' device");
+  choices->add_option("--residual", o->choices.residual, "Trained model");
+  AddOutput(choices, &o->choices.output);
+  choices->callback([=] { *chosen = [o] { return RunChoices(o->choices); }; });
 
   auto* predict = app->add_subcommand("predict", "One row in, one row out, in order");
   AddTraces(predict, &o->learn, true);

@@ -75,6 +75,14 @@ Result<Evaluation> EvaluateTraces(const LearnCommand& options);
 Status RunPredict(const LearnCommand& options);
 Status RunFeatures(bool describe, const LearnCommand& options);
 
+struct ChoicesCommand {
+  std::string candidates, workloads;
+  std::string machine;  // overrides the workloads' device
+  std::string residual;
+  OutputOptions output;
+};
+Status RunChoices(const ChoicesCommand& options);
+
 struct ReportCommand {
   std::vector<std::string> runs;  // "MACHINE:WORKLOAD"
   std::string title;

@@ -56,8 +56,8 @@ std::optional<Error> NotKernels(const CsvTable& table) {
   if (!table.Find("cand_id") || !table.Find("strategy")) return std::nullopt;
   return Error(SourcePos{table.file(), 1, 1},
                "this table holds whole layers under a strategy (cand_id, strategy, n_tiles), not "
-               "kernels, and cannot be imported; import the table of their workloads instead "
-               "(vpunn_workloads_*)");
+               "kernels; 'cyclecast choices' reads it with the table of their workloads "
+               "(vpunn_workloads_*), which can be imported");
 }
 
 // One file's rows, appended to `trace`.

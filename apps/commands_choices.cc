@@ -1,0 +1,129 @@
+// choices: how good the models are at picking the strategy, mode and split of a layer.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/console.h"
+#include "apps/session.h"
+#include "io/machine_loader.h"
+#include "io/report/table.h"
+#include "mapping/mapper.h"
+#include "traces/choices.h"
+#include "traces/trace_schedule.h"
+
+namespace cyclecast {
+namespace {
+
+// Cycles of every workload by a model; rows that cannot be scheduled are an Error.
+Result<std::vector<double>> PriceWorkloads(const CostModel& model, const Trace& workloads,
+                                           const Machine& machine) {
+  const std::shared_ptr<const Platform> platform = MakePlatform(machine);
+  ProgressLine progress("pricing workloads");
+  std::vector<double> cycles;
+  cycles.reserve(workloads.rows.size());
+  for (const TraceRow& row : workloads.rows) {
+    if (Interrupted()) return Error("interrupted");
+    const Result<Schedule> schedule = ScheduleOf(row, machine, platform);
+    if (!schedule.ok()) return schedule.error();
+    const Result<Estimate> estimate = model.estimate(*schedule);
+    if (!estimate.ok()) return estimate.error();
+    cycles.push_back(static_cast<double>(estimate->total.value()));
+    progress.Update(static_cast<double>(cycles.size()) /
+                    static_cast<double>(workloads.rows.size()));
+  }
+  return cycles;
+}
+
+struct Picker {
+  std::string name;
+  std::vector<std::vector<double>> predicted;  // by group and choice
+};
+
+Picker TheoryPicker(const Choices& choices) {
+  Picker picker{"peer's theory", {}};
+  for (const ChoiceGroup& group : choices.groups) {
+    picker.predicted.emplace_back();
+    for (const Choice& choice : group.choices) {
+      picker.predicted.back().push_back(choice.theory_cycles);
+    }
+  }
+  return picker;
+}
+
+Picker ModelPicker(std::string name, const Choices& choices, const std::vector<double>& cycles,
+                   std::int64_t dpus) {
+  Picker picker{std::move(name), {}};
+  for (const ChoiceGroup& group : choices.groups) {
+    picker.predicted.emplace_back();
+    for (const Choice& choice : group.choices) {
+      picker.predicted.back().push_back(LayerCycles(choice, cycles, dpus));
+    }
+  }
+  return picker;
+}
+
+std::string RegretTable(const Choices& choices, const std::vector<Picker>& pickers) {
+  std::map<std::string, std::vector<bool>> parts;  // ordered by name, all groups first
+  parts[" all"] = std::vector<bool>(choices.groups.size(), true);
+  for (std::size_t g = 0; g < choices.groups.size(); ++g) {
+    auto& part = parts[choices.groups[g].network];
+    part.resize(choices.groups.size(), false);
+    part[g] = true;
+  }
+  TextTable table;
+  table.Column("layers of");
+  table.Column("picked by");
+  for (const char* header : {"layers", "regret %", "median %", "P90 %", "max %", "best picked %"}) {
+    table.Column(header, true);
+  }
+  for (const auto& [name, taken] : parts) {
+    for (const Picker& picker : pickers) {
+      const RegretFigures f = Regret(choices.groups, picker.predicted, taken);
+      table.Row({name == " all" ? "all" : name, picker.name, std::to_string(f.groups),
+                 Fixed(f.mean, 2), Fixed(f.median, 2), Fixed(f.p90, 2), Fixed(f.max, 1),
+                 Fixed(f.best, 1)});
+    }
+  }
+  return table.Text();
+}
+
+}  // namespace
+
+Status RunChoices(const ChoicesCommand& command) {
+  if (Status free = CheckOutput(command.output); !free.ok()) return free;
+  const Result<Choices> choices = ReadChoices(command.candidates, command.workloads);
+  if (!choices.ok()) return choices.error();
+  const std::string& device =
+      command.machine.empty() ? choices->workloads.rows.front().device : command.machine;
+  const Result<Machine> machine = LoadMachine(device, FindConfigRoot());
+  if (!machine.ok()) return machine.error();
+  if (machine->vpu() == nullptr) {
+    return Error("'" + device + "' is no VPU, but the candidates are DPU workloads");
+  }
+  const auto residual = FindResidual(command.residual, machine->name);
+  if (!residual.ok()) return residual.error();
+  std::vector<std::string> names = {"analytical", "simulated"};
+  if (*residual != nullptr) names.push_back("corrected");
+  RunOptions options;
+  options.residual = command.residual;
+  std::vector<Picker> pickers = {TheoryPicker(*choices)};
+  for (const std::string& name : names) {
+    const auto model = MakeModel(name, options, machine->name);
+    if (!model.ok()) return model.error();
+    const auto cycles = PriceWorkloads(**model, choices->workloads, *machine);
+    if (!cycles.ok()) return cycles.error();
+    pickers.push_back(ModelPicker(name, *choices, *cycles, machine->vpu()->dpus_per_tile));
+  }
+  std::string text = std::to_string(choices->groups.size()) +
+                     " layers with two or more candidates on " + machine->name +
+                     "; regret in the peer's cycles of the candidate picked\n\n";
+  text += RegretTable(*choices, pickers);
+  if (choices->without_peer > 0) {
+    text += "  note      " + std::to_string(choices->without_peer) +
+            " candidates without the peer's cycles are left out\n";
+  }
+  return WriteOutput(command.output, text);
+}
+
+}  // namespace cyclecast
