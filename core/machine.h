@@ -124,6 +124,7 @@ struct MpeMode {
   std::int64_t bits = 0;                     // of an input element; 0: any
   std::vector<std::string> operations = {};  // that may use the mode; empty: all
   double read_efficiency = 1.0;              // of activation reads, on top of DpuSpec's
+  double depthwise_efficiency = 1.0;         // of depthwise convolutions and average pools
   std::int64_t block_w = 0, block_h = 0;     // outputs computed at once; 0: the DPU's own block
 };
 
@@ -171,10 +172,13 @@ enum class DmaDirection { kDdrToCmx, kCmxToDdr, kCmxToCmx, kDdrToDdr };
 std::string_view Name(DmaDirection direction);  // "DDR2CMX", ...
 std::optional<DmaDirection> ParseDmaDirection(std::string_view text);
 
-// Start-up and rate of a DMA direction, in the CMX clock.
+// Start-up and rate of a DMA direction, in the CMX clock. A transfer of more bytes than the window
+// an engine has in flight waits once more for the other end (0: no such wait).
 struct DmaRate {
   Cycles startup;
   BytesPerCycle rate;
+  Bytes window{};
+  Cycles refill{};
 };
 
 // One SHAVE operation: cycles = startup + elements * cycles_per_element (SHAVE clock), all SHAVEs.

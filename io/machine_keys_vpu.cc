@@ -42,6 +42,9 @@ const KeyTable<MpeMode>& ModeKeys() {
                     "Operations that may use the mode; empty for all.")
           .Optional("read_efficiency", &MpeMode::read_efficiency, Number(MoreThanUpTo(0, 1)),
                     "Share of the reads' rate that activations get in this mode.")
+          .Optional(
+              "depthwise_efficiency", &MpeMode::depthwise_efficiency, Number(MoreThanUpTo(0, 1)),
+              "Share of their rate that depthwise convolutions and average pools reach in it.")
           .Optional("block_w", &MpeMode::block_w, Integer(Between(0, 8192)),
                     "Width of the block of outputs computed at once; 0 for the DPU's own.")
           .Optional("block_h", &MpeMode::block_h, Integer(Between(0, 8192)),
@@ -154,7 +157,11 @@ const KeyTable<DmaRate>& DmaRateKeys() {
           .Required("startup", &DmaRate::startup, Quantity<Cycles>(Between(0, 1e7)),
                     "Time before data flows.")
           .Required("rate", &DmaRate::rate, Quantity<BytesPerCycle>(MoreThanUpTo(0, 1e5)),
-                    "Rate of one engine.");
+                    "Rate of one engine.")
+          .Optional("window", &DmaRate::window, Quantity<Bytes>(Between(0, 1e9)),
+                    "Bytes an engine has in flight; 0 where larger transfers do not wait again.")
+          .Optional("refill", &DmaRate::refill, Quantity<Cycles>(Between(0, 1e7)),
+                    "Wait, once, of a transfer larger than the window.");
   return keys;
 }
 

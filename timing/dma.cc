@@ -40,9 +40,11 @@ DmaTransfer Contiguous(DmaDirection direction, Bytes bytes) {
 
 TaskCost DmaCost(const DmaTransfer& transfer, BytesPerCycle rate, const VpuSpec& vpu) {
   TaskCost cost;
-  const Cycles startup = RateOf(transfer.direction, vpu).startup;
-  cost.overhead = CeilCycles(ToSeconds(startup, vpu.cmx_clock), vpu.dpu_clock);
+  const DmaRate& direction = RateOf(transfer.direction, vpu);
   cost.bytes = BurstBytes(transfer, vpu);
+  Cycles startup = direction.startup;
+  if (direction.window > Bytes(0) && cost.bytes > direction.window) startup += direction.refill;
+  cost.overhead = CeilCycles(ToSeconds(startup, vpu.cmx_clock), vpu.dpu_clock);
   cost.occupancy = cost.overhead + CeilCycles(cost.bytes, rate);
   return cost;
 }

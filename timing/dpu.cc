@@ -145,7 +145,10 @@ void AddMeasured(const DpuWorkload& workload, const VpuSpec& vpu, const DpuRate&
       CeilDiv(out.w, block_w) * CeilDiv(out.h, block_h) * CeilDiv(out.c, kChannelWindow) * out.b;
   const double outputs = static_cast<double>(blocks * block_w * block_h * kChannelWindow);
   const double positions = static_cast<double>(workload.window.kernel_w * workload.window.kernel_h);
-  stages->compute = outputs * positions / rate.per_cycle;
+  const bool depthwise = workload.operation == DpuOperation::kDepthwiseConvolution ||
+                         workload.operation == DpuOperation::kAveragePool;
+  const double mode = depthwise ? ModeOf(workload, vpu.dpu).depthwise_efficiency : 1.0;
+  stages->compute = outputs * positions / (rate.per_cycle * mode);
   const std::int64_t operands = IsEltwise(workload.operation) && !workload.weightless ? 2 : 1;
   stages->read = static_cast<double>(workload.input.Elements() * operands) *
                  BytesPerElement(workload.input.dtype) / ReadRate(vpu);

@@ -32,6 +32,22 @@ TEST(DmaCost, CountsInTheReferenceClockRoundedUp) {
   EXPECT_EQ(cost.occupancy, Cycles(40 + 134));
 }
 
+// A start of 10 cycles; 400 B fit the window of 400 B, the next byte waits 25 cycles more.
+TEST(DmaCost, WaitsOnceMoreBeyondTheWindowInFlight) {
+  VpuSpec vpu = Tiny();
+  DmaRate& direction = vpu.dma[static_cast<std::size_t>(DmaDirection::kDdrToCmx)];
+  direction.startup = Cycles(10);
+  direction.window = Bytes(400);
+  direction.refill = Cycles(25);
+  const BytesPerCycle rate = DmaEngineRate(DmaDirection::kDdrToCmx, vpu);
+  const auto cost = [&](std::int64_t bytes) {
+    return DmaCost(Contiguous(DmaDirection::kDdrToCmx, Bytes(bytes)), rate, vpu);
+  };
+  EXPECT_EQ(cost(400).overhead, Cycles(10));
+  EXPECT_EQ(cost(401).overhead, Cycles(35));
+  EXPECT_EQ(cost(4000).overhead, Cycles(35));
+}
+
 // Each direction has its own numbers.
 TEST(DmaCost, UsesTheDirectionsRate) {
   VpuSpec vpu = Tiny();

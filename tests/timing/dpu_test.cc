@@ -138,6 +138,18 @@ TEST(DpuStages, MeasuredRatesGoByChannelClass) {
   EXPECT_EQ(DpuCost(Of(DpuOperation::kMaxPool, 4, 4, 16, 3), vpu).occupancy, Cycles(36));
 }
 
+// A mode in which depthwise convolutions reach half their rate doubles their time and leaves a
+// convolution alone.
+TEST(DpuStages, DepthwiseMayBeSlowerInSomeModes) {
+  VpuSpec vpu = Tiny();
+  const DpuWorkload depthwise = Of(DpuOperation::kDepthwiseConvolution, 16, 16, 64, 3);
+  const double full = DpuStagesOf(depthwise, vpu).compute;
+  const double conv = DpuStagesOf(Conv(16, 16, 64, 64), vpu).compute;
+  for (MpeMode& mode : vpu.dpu.modes) mode.depthwise_efficiency = 0.5;
+  EXPECT_DOUBLE_EQ(DpuStagesOf(depthwise, vpu).compute, 2 * full);
+  EXPECT_DOUBLE_EQ(DpuStagesOf(Conv(16, 16, 64, 64), vpu).compute, conv);
+}
+
 // 8x8 blocks: 4x4 outputs take the time of 64, 64*16 / 32 = 32 cycles, and 3 per block of 16
 // channels.
 TEST(DpuStages, MeasuredRatesHaveTheirOwnBlocks) {
