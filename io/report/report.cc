@@ -252,7 +252,7 @@ void EvaluationRow(const EvaluationBlock& block, const ErrorFigures& f, TextTabl
   table->Row({block.title, f.model, std::to_string(f.rows), Fixed(f.mape, 2), Fixed(f.median, 2),
               Fixed(f.p90, 2), Fixed(f.max, 1), Fixed(f.within_10, 1), Fixed(f.within_20, 1),
               Fixed(f.bias, 3), Fixed(f.spread, 3), Fixed(f.kendall, 3),
-              interval ? Fixed(block.coverage, 1) : "",
+              interval ? Fixed(100 * block.coverage, 1) : "",
               interval ? Fixed(block.median_width, 3) : ""});
 }
 

@@ -122,7 +122,7 @@ nlohmann::ordered_json ToJson(const Evaluation& evaluation, bool with_rows) {
     Json entry = {{"title", block.title}, {"models", Json::array()}};
     for (const ErrorFigures& figures : block.models) entry["models"].push_back(ToJson(figures));
     if (block.coverage > 0) {
-      entry["interval_coverage_percent"] = block.coverage;
+      entry["interval_coverage_percent"] = 100 * block.coverage;
       entry["interval_median_width"] = block.median_width;
     }
     blocks.push_back(std::move(entry));

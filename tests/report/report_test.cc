@@ -119,6 +119,15 @@ TEST(EvaluationReport, TextAndCsvCarryTheFigures) {
             std::string::npos);
 }
 
+TEST(EvaluationReport, CoverageIsInPerCent) {
+  Evaluation evaluation = SampleEvaluation();
+  evaluation.blocks[0].models[0].model = "corrected";
+  evaluation.blocks[0].coverage = 0.875;
+  EXPECT_NE(EvaluationReport(evaluation, ReportFormat::kText).find(" 87.5 "), std::string::npos);
+  const json document = json::parse(EvaluationReport(evaluation, ReportFormat::kJson));
+  EXPECT_NE(document.dump().find("\"interval_coverage_percent\":87.5"), std::string::npos);
+}
+
 TEST(TimelineJson, IsAChromeTraceWithATrackPerResource) {
   Estimate estimate = Sample("simulated");
   estimate.timeline = {{0, 0, 0, Cycles(100), Cycles(50)}, {0, 0, -1, Cycles(0), Cycles(10)}};
