@@ -101,6 +101,13 @@ struct InterconnectSpec {
   Seconds hop_latency;
 };
 
+// What the compiler of a TPU moves as a whole: operands of a matrix kernel that fit are brought on
+// chip before the first product (to CMEM where there is one), not tile by tile under the products.
+struct StagingSpec {
+  double operands = 0.0;  // largest share of the memory that a kernel's operands take; 0: never
+  bool results = false;   // the result leaves as a whole too, after the last product
+};
+
 struct TpuSpec {
   Hertz clock;
   std::int64_t cores = 1;  // per logical device; > 1 is a megacore
@@ -110,6 +117,7 @@ struct TpuSpec {
   std::optional<MemorySpec> cmem;
   MemorySpec dram;  // HBM or DDR, or the host link where there is none
   DmaSpec dma;
+  StagingSpec staging;
   LaunchSpec launch;
   InterconnectSpec interconnect;
   EnergySpec energy;

@@ -75,6 +75,19 @@ const KeyTable<DmaSpec>& DmaKeys() {
   return keys;
 }
 
+const KeyTable<StagingSpec>& StagingKeys() {
+  static const KeyTable<StagingSpec> keys =
+      KeyTable<StagingSpec>("staging",
+                            "What the compiler moves as a whole, not tile by tile under the work.")
+          .Optional("operands", &StagingSpec::operands, Number(Between(0, 1)),
+                    "Operands of a matrix kernel are brought on chip before its first product when "
+                    "they take at most this share of VMEM, or of CMEM where there is one; 0 for "
+                    "never.")
+          .Optional("results", &StagingSpec::results, Boolean(),
+                    "Whether the result, where it fits too, leaves after the last product.");
+  return keys;
+}
+
 const KeyTable<InterconnectSpec>& InterconnectKeys() {
   static const KeyTable<InterconnectSpec> keys =
       KeyTable<InterconnectSpec>("interconnect", "Links to other chips of the same kind.")
@@ -104,6 +117,8 @@ const KeyTable<TpuSpec>& TpuSpecKeys() {
           .Required("dram", &TpuSpec::dram, Nested(MemoryKeys()),
                     "Off-chip memory of the device: HBM or DDR, or the link to the host's memory.")
           .Required("dma", &TpuSpec::dma, Nested(DmaKeys()), "DMA engines.")
+          .Optional("staging", &TpuSpec::staging, Nested(StagingKeys()),
+                    "Operands and results that are moved as a whole.")
           .Optional("launch", &TpuSpec::launch, Nested(LaunchKeys()), "Cost of starting work.")
           .Optional("interconnect", &TpuSpec::interconnect, Nested(InterconnectKeys()),
                     "Links to other chips.")

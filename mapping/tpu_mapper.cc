@@ -11,6 +11,7 @@
 #include "mapping/tpu_pins.h"
 #include "mapping/tpu_placement.h"
 #include "mapping/tpu_plan.h"
+#include "mapping/tpu_staging.h"
 #include "mapping/tpu_stream_pieces.h"
 
 namespace cyclecast {
@@ -188,6 +189,15 @@ class TpuMapper {
                                              GemmTime(context_, problem, *tiling))) {
         TpuKernel kernel = BuildStream(context_, stream, *other);
         kernel.kernel.mapping += ", on the vector unit";
+        return kernel;
+      }
+    }
+    if (const auto staged = StagedProblem(context_, problem)) {
+      const Result<GemmTiling> other = products_.Find(
+          *staged, [&](const GemmProblem& unknown) { return SearchGemm(context_, unknown); });
+      if (other.ok()) {
+        TpuKernel kernel = BuildGemm(context_, *staged, *other);
+        AddStaging(context_, problem, *staged, &kernel);
         return kernel;
       }
     }
