@@ -1,6 +1,7 @@
 // Shared steps of the commands; see session.h.
 #include "apps/session.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "analytical/analytical_model.h"
@@ -20,6 +21,33 @@ SimulatedOptions SimulatorOptions(const RunOptions& options) {
   simulated.hardware_effects = options.hardware_effects;
   simulated.seed = options.seed;
   return simulated;
+}
+
+// Where shipped models are: beside the configurations of an installed program, or the source
+// tree's.
+std::filesystem::path ModelFolder() {
+  const std::filesystem::path configs(FindConfigRoot().dir);
+  std::error_code ignored;
+  const std::filesystem::path installed = configs / ".." / "models";
+  if (std::filesystem::is_directory(installed, ignored)) return installed;
+  return configs / ".." / "learned" / "models";
+}
+
+// The machine's own model, learned from measurements, then those of synthetic kernels, by name.
+std::vector<std::string> ShippedModels(const std::string& machine) {
+  std::vector<std::string> own, synthetic;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(ModelFolder(), ignored)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() != ".cyc") continue;
+    if (file.stem() == machine) own.push_back(file.lexically_normal().string());
+    if (file.stem().string().rfind("synthetic_", 0) == 0) {
+      synthetic.push_back(file.lexically_normal().string());
+    }
+  }
+  std::sort(synthetic.begin(), synthetic.end());
+  own.insert(own.end(), synthetic.begin(), synthetic.end());
+  return own;
 }
 
 }  // namespace
@@ -45,20 +73,19 @@ Result<MappedRun> LoadAndMap(const RunOptions& options) {
 
 Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& path,
                                                           const std::string& machine) {
-  std::string file = path;
-  if (file.empty()) {
-    const std::filesystem::path shipped =
-        std::filesystem::path(FindConfigRoot().dir) / "residuals" / (machine + ".cyc");
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(shipped, ignored)) {
-      return std::shared_ptr<const ResidualModel>();
+  const std::vector<std::string> files =
+      path.empty() ? ShippedModels(machine) : std::vector<std::string>{path};
+  for (const std::string& file : files) {
+    Result<ResidualModel> model = LoadResidual(file);
+    if (!model.ok()) return model.error();
+    const std::vector<std::string>& machines = model->info().machines;
+    if (path.empty() && std::find(machines.begin(), machines.end(), machine) == machines.end()) {
+      continue;
     }
-    file = shipped.string();
+    return std::shared_ptr<const ResidualModel>(
+        std::make_shared<const ResidualModel>(*std::move(model)));
   }
-  Result<ResidualModel> model = LoadResidual(file);
-  if (!model.ok()) return model.error();
-  return std::shared_ptr<const ResidualModel>(
-      std::make_shared<const ResidualModel>(*std::move(model)));
+  return std::shared_ptr<const ResidualModel>();
 }
 
 Result<std::unique_ptr<CostModel>> MakeModel(const std::string& name, const RunOptions& options,

@@ -19,7 +19,9 @@ struct MappedRun {
 };
 Result<MappedRun> LoadAndMap(const RunOptions& options);
 
-// The residual model named, or the shipped one of the machine; null when none is named or shipped.
+// The residual model named, or the one that ships for the machine: learned from measurements of it
+// (learned/models/<machine>.cyc), else from synthetic kernels (learned/models/synthetic_*.cyc).
+// Null when none is named or ships.
 Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& path,
                                                           const std::string& machine);
 

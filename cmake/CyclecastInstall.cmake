@@ -10,6 +10,7 @@ foreach(folder IN ITEMS core timing io mapping analytical sim learned traces)
   install(DIRECTORY ${folder} DESTINATION "${include_dir}" FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(DIRECTORY configs DESTINATION "${data_dir}")
+install(DIRECTORY learned/models DESTINATION "${data_dir}")
 
 install(EXPORT cyclecastTargets NAMESPACE cyclecast:: DESTINATION "${package_dir}")
 configure_package_config_file(

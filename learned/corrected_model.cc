@@ -82,6 +82,7 @@ class CorrectedModel final : public CostModel {
     }
     estimate.model = name();
     FinishEstimate(&estimate);
+    estimate.assumptions.push_back(Origin());
     Note(&estimate);
     return estimate;
   }
@@ -115,6 +116,18 @@ class CorrectedModel final : public CostModel {
     estimate->attribution[Category::kResidual] += corrected - estimate->cycles;
     estimate->cycles = corrected;
     FinishKernelEstimate(schedule, kernel, estimate);
+  }
+
+  // What the correction was learned from.
+  std::string Origin() const {
+    const ResidualInfo& info = residual_->info();
+    std::string text = "correction: learned from " + std::to_string(info.rows) + " kernels";
+    constexpr std::size_t kNamed = 3;
+    for (std::size_t i = 0; i < std::min(info.sources.size(), kNamed); ++i) {
+      text += (i == 0 ? " of " : ", ") + info.sources[i];
+    }
+    if (info.sources.size() > kNamed) text += " and others";
+    return text;
   }
 
   static void Note(Estimate* estimate) {

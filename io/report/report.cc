@@ -202,7 +202,9 @@ std::string CompareText(const std::vector<Estimate>& estimates, std::size_t top)
   const Estimate& first = estimates.front();
   std::string text = fmt::format("{} on {} at {:.0f} MHz\n", first.workload, first.machine,
                                  first.clock.value() / 1e6);
-  text += Lines("assumes", first.assumptions) + Lines("note", first.notes) + '\n';
+  // The last model's: a corrected one adds what its correction comes from.
+  const Estimate& last = estimates.back();
+  text += Lines("assumes", last.assumptions) + Lines("note", last.notes) + '\n';
   TextTable table;
   table.Column("kernel");
   table.Column("class");
@@ -223,7 +225,6 @@ std::string CompareText(const std::vector<Estimate>& estimates, std::size_t top)
     cells.push_back(std::move(bound));
     table.Row(std::move(cells));
   };
-  const Estimate& last = estimates.back();
   const std::vector<std::size_t> shown = Longest(last, top);
   for (const std::size_t i : shown) {
     cells_of(

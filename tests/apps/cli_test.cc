@@ -86,6 +86,10 @@ TEST(Cli, ComparePrintsModelsSideBySide) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("analytical cycles"));
     EXPECT_THAT(result.out, HasSubstr("simulated cycles"));
+    // A model learned from synthetic kernels ships, and says what it is.
+    EXPECT_THAT(result.out, HasSubstr("corrected(simulated) cycles"));
+    EXPECT_THAT(result.out, HasSubstr("correction: learned from"));
+    EXPECT_THAT(result.out, HasSubstr("synthetic"));
   }
 }
 
