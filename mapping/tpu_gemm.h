@@ -139,6 +139,10 @@ class GemmPieces {
   Bytes WholeLhsBytes(std::int64_t part) const;
   Bytes WholeRhsBytes(std::int64_t part) const;
   Bytes OutBytes(std::int64_t items_m, std::int64_t items_n) const;
+  // Of all batch entries; an image counts once, without the overlap of its tiles.
+  Bytes AllLhsBytes() const;
+  Bytes AllRhsBytes() const;
+  Bytes AllOutBytes() const;
   Bytes ExtraBytes(const ExtraOperand& extra, std::int64_t items_m, std::int64_t items_n) const;
   // One slot of each buffer, the size of the largest tile.
   Bytes LhsSlot() const;

@@ -236,11 +236,9 @@ class Builder {
 
   void FillBytes(KernelWork* work) const {
     const GemmProblem& p = problem_;
-    const Int channels = CeilDiv(p.k, p.taps);
-    const Int positions = p.window ? p.window->images * p.window->in_h * p.window->in_w : p.m;
-    const Bytes lhs = Bytes(CeilDiv(positions * channels * p.lhs_bits, 8) * p.batch);
-    const Bytes rhs = pieces_.RhsBytes(p.k, p.n) * p.batch;
-    const Bytes out = pieces_.OutBytes(p.m, p.n) * p.batch;
+    const Bytes lhs = pieces_.AllLhsBytes();
+    const Bytes rhs = pieces_.AllRhsBytes();
+    const Bytes out = pieces_.AllOutBytes();
     if (p.lhs == Place::kOffChip) work->input_bytes += lhs;
     if (p.rhs == Place::kOffChip) (p.rhs_is_weight ? work->weight_bytes : work->input_bytes) += rhs;
     for (const ExtraOperand& extra : p.epilogue.extras) {

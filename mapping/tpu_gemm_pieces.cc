@@ -106,6 +106,16 @@ Bytes GemmPieces::ExtraBytes(const ExtraOperand& extra, std::int64_t items_m,
   return Packed(OutElements(items_m, items_n), extra.bits);
 }
 
+Bytes GemmPieces::AllLhsBytes() const {
+  const auto& window = problem_.window;
+  const std::int64_t positions = window ? window->images * window->in_h * window->in_w : problem_.m;
+  return Packed(positions * CeilDiv(problem_.k, problem_.taps), problem_.lhs_bits) * problem_.batch;
+}
+
+Bytes GemmPieces::AllRhsBytes() const { return RhsBytes(problem_.k, problem_.n) * problem_.batch; }
+
+Bytes GemmPieces::AllOutBytes() const { return OutBytes(problem_.m, problem_.n) * problem_.batch; }
+
 Bytes GemmPieces::WholeLhsBytes(std::int64_t part) const {
   if (m.parts() == 1) return LhsBytes(m.extent(), k.extent());
   return LhsBytes(m.tile(), k.extent()) * (m.trips() - 1) + LhsBytes(m.Last(part), k.extent());

@@ -177,14 +177,17 @@ class TpuMapper {
     problem.depth = pin.buffer_depth;
     problem.units = pin.units;
     if (pin.dataflow) problem.dataflow = *pin.dataflow;
-    const Result<GemmTiling> tiling = products_.Find(
-        problem, [&](const GemmProblem& unknown) { return SearchGemm(context_, unknown); });
+    const auto search = [&](const GemmProblem& wanted) {
+      return products_.Find(
+          wanted, [&](const GemmProblem& unknown) { return SearchGemm(context_, unknown); });
+    };
     // The vector unit is an alternative unless the pins speak of the array.
     const bool pinned = pin.tile_n || pin.tile_k || pin.dataflow;
     if (plan->stream && !pinned) {
       StreamProblem& stream = *plan->stream;
       SetPins(pin, &stream);
       const Result<StreamTiling> other = Search(stream);
+      const Result<GemmTiling> tiling = search(problem);
       if (other.ok() && (!tiling.ok() || StreamTime(context_, stream, *other) <
                                              GemmTime(context_, problem, *tiling))) {
         TpuKernel kernel = BuildStream(context_, stream, *other);
@@ -193,14 +196,14 @@ class TpuMapper {
       }
     }
     if (const auto staged = StagedProblem(context_, problem)) {
-      const Result<GemmTiling> other = products_.Find(
-          *staged, [&](const GemmProblem& unknown) { return SearchGemm(context_, unknown); });
-      if (other.ok()) {
-        TpuKernel kernel = BuildGemm(context_, *staged, *other);
+      const Result<GemmTiling> tiling = search(*staged);
+      if (tiling.ok()) {
+        TpuKernel kernel = BuildGemm(context_, *staged, *tiling);
         AddStaging(context_, problem, *staged, &kernel);
         return kernel;
       }
     }
+    const Result<GemmTiling> tiling = search(problem);
     if (!tiling.ok()) return tiling.error();
     return BuildGemm(context_, problem, *tiling);
   }

@@ -9,26 +9,17 @@ namespace {
 
 using Int = std::int64_t;
 
-Bytes BitsToBytes(Int elements, Int bits) { return Bytes(CeilDiv(elements * bits, 8)); }
-
-Bytes LhsBytes(const GemmProblem& p) {
-  const Int positions = p.window ? p.window->images * p.window->in_h * p.window->in_w : p.m;
-  return BitsToBytes(positions * CeilDiv(p.k, p.taps) * p.batch, p.lhs_bits);
-}
-Bytes RhsBytes(const GemmProblem& p) {
-  return BitsToBytes(p.batch * (p.k / p.pack) * p.n, p.rhs_bits);
-}
-Bytes OutBytes(const GemmProblem& p) {
-  return BitsToBytes(p.out_elements > 0 ? p.out_elements : p.batch * p.m * p.n, p.out_bits);
-}
-
 bool StartsWith(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 class Stager {
  public:
   Stager(const TpuContext& context, const GemmProblem& problem, const GemmProblem& staged,
          TpuKernel* built)
-      : context_(context), problem_(problem), staged_(staged), built_(*built) {}
+      : context_(context),
+        problem_(problem),
+        staged_(staged),
+        pieces_(context, problem, {}),
+        built_(*built) {}
 
   void Run() {
     std::vector<NestItem> first;
@@ -47,36 +38,48 @@ class Stager {
     return static_cast<BufferId>(built_.kernel.buffers.size() - 1);
   }
 
-  TaskId Add(Task task) {
-    built_.kernel.tasks.push_back(std::move(task));
-    return static_cast<TaskId>(built_.kernel.tasks.size() - 1);
+  // Adds one transfer per core, each with an equal share of `bytes`; their items go to `items`.
+  template <class MakeTask>
+  void AddShares(Bytes bytes, const TransferPath& path, MakeTask make,
+                 std::vector<NestItem>* items) {
+    const Int cores = context_.cores();
+    for (Int core = 0; core < cores; ++core) {
+      Task task = make(core);
+      const Bytes share(bytes.value() * (core + 1) / cores - bytes.value() * core / cores);
+      task.costs = {TransferCost(path, share)};
+      built_.kernel.tasks.push_back(std::move(task));
+      items->push_back(TaskItem(static_cast<TaskId>(built_.kernel.tasks.size() - 1)));
+    }
   }
 
-  // Every core's engine brings an equal share.
   void AddLoads(bool lhs, std::vector<NestItem>* items) {
     Kernel& kernel = built_.kernel;
-    const Bytes bytes = lhs ? LhsBytes(problem_) : RhsBytes(problem_);
+    const Bytes bytes = lhs ? pieces_.AllLhsBytes() : pieces_.AllRhsBytes();
     const BufferId buffer = AddBuffer(lhs ? "staged lhs" : "staged rhs", bytes);
     Read(lhs, buffer);
     const bool weight = !lhs && problem_.rhs_is_weight;
-    // The tile loads from CMEM follow the staged copy.
-    if (weight) built_.weight_loads.clear();
-    const Int cores = context_.cores();
-    for (Int core = 0; core < cores; ++core) {
-      const std::string name = PartName(lhs ? "stage lhs" : "stage rhs", core, cores);
-      Task task = context_.Load(name, core, lhs ? 0 : 1, Place::kOffChip);
-      task.writes = {buffer};
-      const Bytes share(bytes.value() * (core + 1) / cores - bytes.value() * core / cores);
-      task.costs = {TransferCost(context_.ReadPath(Place::kOffChip), share)};
-      const TaskId id = Add(std::move(task));
-      items->push_back(TaskItem(id));
-      if (weight) built_.weight_loads.push_back(id);
+    const std::string name = lhs ? "stage lhs" : "stage rhs";
+    const std::size_t before = items->size();
+    AddShares(
+        bytes, context_.ReadPath(Place::kOffChip),
+        [&](Int core) {
+          Task task = context_.Load(PartName(name, core, context_.cores()), core, lhs ? 0 : 1,
+                                    Place::kOffChip);
+          task.writes = {buffer};
+          return task;
+        },
+        items);
+    if (weight) {
+      // The tile loads from CMEM follow the staged copy.
+      built_.weight_loads.clear();
+      for (std::size_t i = before; i < items->size(); ++i) {
+        built_.weight_loads.push_back((*items)[i].id);
+      }
     }
     (weight ? kernel.work.weight_bytes : kernel.work.input_bytes) += bytes;
-    if (staged_.lhs == Place::kVmem || staged_.rhs == Place::kVmem) {
-      kernel.work.footprint += bytes;
-      if (weight) built_.weight_slots += bytes;
-    }
+    if ((lhs ? staged_.lhs : staged_.rhs) != Place::kVmem) return;
+    kernel.work.footprint += bytes;
+    if (weight) built_.weight_slots += bytes;
   }
 
   // Who waits for a staged operand: its tile loads where there are some, else the products.
@@ -98,7 +101,7 @@ class Stager {
   // The result is whole when the last tile is stored to the staging memory, or computed in it.
   void AddStores() {
     Kernel& kernel = built_.kernel;
-    const Bytes bytes = OutBytes(problem_);
+    const Bytes bytes = pieces_.AllOutBytes();
     const BufferId buffer = AddBuffer("staged out", bytes);
     TaskKind last = TaskKind::kMatrix;
     for (const Task& task : kernel.tasks) {
@@ -108,14 +111,15 @@ class Stager {
     for (Task& task : kernel.tasks) {
       if (task.kind == last) task.writes.push_back(buffer);
     }
-    const Int cores = context_.cores();
-    for (Int core = 0; core < cores; ++core) {
-      Task task = context_.Store(PartName("store staged", core, cores), core, Place::kOffChip);
-      task.reads = {buffer};
-      const Bytes share(bytes.value() * (core + 1) / cores - bytes.value() * core / cores);
-      task.costs = {TransferCost(context_.WritePath(Place::kOffChip), share)};
-      kernel.loops[0].body.push_back(TaskItem(Add(std::move(task))));
-    }
+    AddShares(
+        bytes, context_.WritePath(Place::kOffChip),
+        [&](Int core) {
+          Task task = context_.Store(PartName("store staged", core, context_.cores()), core,
+                                     Place::kOffChip);
+          task.reads = {buffer};
+          return task;
+        },
+        &kernel.loops[0].body);
     kernel.work.output_bytes += bytes;
     if (staged_.out == Place::kVmem) kernel.work.footprint += bytes;
   }
@@ -123,6 +127,7 @@ class Stager {
   const TpuContext& context_;
   const GemmProblem& problem_;
   const GemmProblem& staged_;
+  GemmPieces pieces_;  // of the problem, for the sizes of its tensors
   TpuKernel& built_;
 };
 
@@ -133,21 +138,23 @@ std::optional<GemmProblem> StagedProblem(const TpuContext& context, const GemmPr
   if (spec.staging.operands <= 0) return std::nullopt;
   const MemorySpec& memory = spec.cmem ? *spec.cmem : spec.vmem;
   const Place place = spec.cmem ? Place::kCmem : Place::kVmem;
+  const GemmPieces pieces(context, problem, {});
   GemmProblem staged = problem;
   Bytes bytes;
   if (problem.lhs == Place::kOffChip) {
-    bytes += LhsBytes(problem);
+    bytes += pieces.AllLhsBytes();
     staged.lhs = place;
   }
   if (problem.rhs == Place::kOffChip) {
-    bytes += RhsBytes(problem);
+    bytes += pieces.AllRhsBytes();
     staged.rhs = place;
   }
   const auto room =
       Bytes(static_cast<Int>(static_cast<double>(memory.capacity.value()) * spec.staging.operands));
   if (bytes == Bytes(0) || bytes > room) return std::nullopt;
-  if (spec.staging.results && problem.out == Place::kOffChip && bytes + OutBytes(problem) <= room) {
-    bytes += OutBytes(problem);
+  if (spec.staging.results && problem.out == Place::kOffChip &&
+      bytes + pieces.AllOutBytes() <= room) {
+    bytes += pieces.AllOutBytes();
     staged.out = place;
   }
   if (place == Place::kVmem) {
