@@ -101,19 +101,15 @@ Status RunChoices(const ChoicesCommand& command) {
   if (machine->vpu() == nullptr) {
     return Error("'" + device + "' is no VPU, but the candidates are DPU workloads");
   }
-  const auto residual = FindResidual(command.residual, machine->name);
-  if (!residual.ok()) return residual.error();
-  std::vector<std::string> names = {"analytical", "simulated"};
-  if (*residual != nullptr) names.push_back("corrected");
   RunOptions options;
   options.residual = command.residual;
+  const auto models = MakeModels(options, machine->name);
+  if (!models.ok()) return models.error();
   std::vector<Picker> pickers = {TheoryPicker(*choices)};
-  for (const std::string& name : names) {
-    const auto model = MakeModel(name, options, machine->name);
-    if (!model.ok()) return model.error();
-    const auto cycles = PriceWorkloads(**model, choices->workloads, *machine);
+  for (const auto& model : *models) {
+    const auto cycles = PriceWorkloads(*model, choices->workloads, *machine);
     if (!cycles.ok()) return cycles.error();
-    pickers.push_back(ModelPicker(name, *choices, *cycles, machine->vpu()->dpus_per_tile));
+    pickers.push_back(ModelPicker(model->name(), *choices, *cycles, machine->vpu()->dpus_per_tile));
   }
   std::string text = std::to_string(choices->groups.size()) +
                      " layers with two or more candidates on " + machine->name +

@@ -21,15 +21,11 @@ Result<ReportRun> MakeRun(const std::string& pair, const ReportCommand& command)
   if (!mapped.ok()) return mapped.error();
   const Machine& machine = mapped->machine;
 
-  std::vector<std::string> names = {"analytical", "simulated"};
-  const auto residual = FindResidual(options.residual, machine.name);
-  if (!residual.ok()) return residual.error();
-  if (*residual != nullptr) names.push_back("corrected");
+  const auto models = MakeModels(options, machine.name);
+  if (!models.ok()) return models.error();
   ReportRun run;
-  for (const std::string& name : names) {
-    const auto model = MakeModel(name, options, machine.name);
-    if (!model.ok()) return model.error();
-    Result<Estimate> estimate = (*model)->estimate(mapped->schedule);
+  for (const auto& model : *models) {
+    Result<Estimate> estimate = model->estimate(mapped->schedule);
     if (!estimate.ok()) return estimate.error();
     run.estimates.push_back(*std::move(estimate));
   }

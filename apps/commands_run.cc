@@ -29,19 +29,15 @@ Status RunCompare(const RunOptions& options) {
   if (Status free = CheckOutput(options.output); !free.ok()) return free;
   const Result<MappedRun> run = LoadAndMap(options);
   if (!run.ok()) return run.error();
-  const auto residual = FindResidual(options.residual, run->machine.name);
-  if (!residual.ok()) return residual.error();
-  std::vector<std::string> names = {"analytical", "simulated"};
-  if (*residual != nullptr) names.push_back("corrected");
+  const auto models = MakeModels(options, run->machine.name);
+  if (!models.ok()) return models.error();
   std::vector<Estimate> estimates;
-  for (const std::string& name : names) {
-    const auto model = MakeModel(name, options, run->machine.name);
-    if (!model.ok()) return model.error();
-    Result<Estimate> estimate = (*model)->estimate(run->schedule);
+  for (const auto& model : *models) {
+    Result<Estimate> estimate = model->estimate(run->schedule);
     if (!estimate.ok()) return estimate.error();
     estimates.push_back(*std::move(estimate));
   }
-  if (*residual == nullptr) {
+  if (models->size() < 3) {
     PrintWarning("no residual is given and none ships for " + run->machine.name +
                  ": the corrected model is left out (see 'cyclecast train')");
   }

@@ -50,6 +50,15 @@ std::vector<std::string> ShippedModels(const std::string& machine) {
   return own;
 }
 
+// On the base that the residual was trained on.
+Result<std::unique_ptr<CostModel>> MakeCorrected(const RunOptions& options,
+                                                 std::shared_ptr<const ResidualModel> residual) {
+  std::unique_ptr<CostModel> base = residual->info().base == "analytical"
+                                        ? MakeAnalyticalModel()
+                                        : MakeSimulatedModel(SimulatorOptions(options));
+  return MakeCorrectedModel(std::move(base), std::move(residual));
+}
+
 }  // namespace
 
 Result<MappedRun> LoadAndMap(const RunOptions& options) {
@@ -88,6 +97,20 @@ Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& pat
   return std::shared_ptr<const ResidualModel>();
 }
 
+Result<std::vector<std::unique_ptr<CostModel>>> MakeModels(const RunOptions& options,
+                                                           const std::string& machine) {
+  std::vector<std::unique_ptr<CostModel>> models;
+  models.push_back(MakeAnalyticalModel());
+  models.push_back(MakeSimulatedModel(SimulatorOptions(options)));
+  const auto residual = FindResidual(options.residual, machine);
+  if (!residual.ok()) return residual.error();
+  if (*residual == nullptr) return models;
+  auto corrected = MakeCorrected(options, *residual);
+  if (!corrected.ok()) return corrected.error();
+  models.push_back(*std::move(corrected));
+  return models;
+}
+
 Result<std::unique_ptr<CostModel>> MakeModel(const std::string& name, const RunOptions& options,
                                              const std::string& machine) {
   if (name == "analytical") return MakeAnalyticalModel();
@@ -98,10 +121,7 @@ Result<std::unique_ptr<CostModel>> MakeModel(const std::string& name, const RunO
     return Error("the corrected model needs a residual and none ships for " + machine +
                  "; train one with 'cyclecast train' and name it with --residual");
   }
-  std::unique_ptr<CostModel> base = (*residual)->info().base == "analytical"
-                                        ? MakeAnalyticalModel()
-                                        : MakeSimulatedModel(SimulatorOptions(options));
-  return MakeCorrectedModel(std::move(base), *residual);
+  return MakeCorrected(options, *residual);
 }
 
 }  // namespace cyclecast

@@ -25,6 +25,11 @@ Result<MappedRun> LoadAndMap(const RunOptions& options);
 Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& path,
                                                           const std::string& machine);
 
+// All models there are for a machine, in this order: analytical, simulated, and corrected where a
+// residual is named or ships.
+Result<std::vector<std::unique_ptr<CostModel>>> MakeModels(const RunOptions& options,
+                                                           const std::string& machine);
+
 // A model by name: "analytical", "simulated", "corrected". The corrected one needs a residual and
 // takes the base that it was trained on.
 Result<std::unique_ptr<CostModel>> MakeModel(const std::string& name, const RunOptions& options,
