@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "tests/support/kernels.h"
 #include "tests/support/machines.h"
 
 namespace cyclecast {
@@ -14,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using testing::MovedBy;
 
 Matmul Dense(std::int64_t out, bool bias = false) {
   Matmul op;
@@ -84,14 +86,6 @@ class TpuMapper : public ::testing::Test {
   TpuSpec* spec_ = nullptr;
 };
 
-Bytes MovedBy(const Kernel& kernel, TaskKind kind) {
-  const KernelIndex index(kernel);
-  Bytes bytes;
-  for (std::size_t t = 0; t < kernel.tasks.size(); ++t) {
-    if (kernel.tasks[t].kind == kind) bytes += index.Moved(static_cast<TaskId>(t));
-  }
-  return bytes;
-}
 bool HasTask(const Kernel& kernel, const std::string& name) {
   return std::any_of(kernel.tasks.begin(), kernel.tasks.end(),
                      [&](const Task& task) { return task.name == name; });

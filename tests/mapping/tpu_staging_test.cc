@@ -5,17 +5,19 @@
 #include <gtest/gtest.h>
 
 #include "mapping/tpu_mapper.h"
+#include "tests/support/kernels.h"
 #include "tests/support/machines.h"
 
 namespace cyclecast {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::MovedBy;
 using ::testing::Not;
 
 // [64, 32] x [32, 32] in bf16: 4096 B of lhs, 2048 B of weights, 4096 B of result.
 Kernel Product(double operands, bool results = false) {
-  Machine machine = cyclecast::testing::TinyTpu();
+  Machine machine = testing::TinyTpu();
   auto& spec = std::get<TpuSpec>(machine.spec);
   spec.vmem.capacity = Bytes(64 << 10);
   spec.staging.operands = operands;
@@ -33,19 +35,10 @@ Kernel Product(double operands, bool results = false) {
   return schedule->kernels.at(0);
 }
 
-Bytes Moved(const Kernel& kernel, TaskKind kind) {
-  const KernelIndex index(kernel);
-  Bytes sum;
-  for (std::size_t t = 0; t < kernel.tasks.size(); ++t) {
-    if (kernel.tasks[t].kind == kind) sum += index.Moved(static_cast<TaskId>(t));
-  }
-  return sum;
-}
-
 TEST(TpuStaging, BringsFittingOperandsInWholeBeforeTheFirstProduct) {
   const Kernel kernel = Product(1.0);
   EXPECT_THAT(kernel.mapping, HasSubstr("operands loaded whole"));
-  EXPECT_EQ(Moved(kernel, TaskKind::kLoad), Bytes(4096 + 2048));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kLoad), Bytes(4096 + 2048));
   EXPECT_EQ(kernel.work.input_bytes, Bytes(4096));
   EXPECT_EQ(kernel.work.weight_bytes, Bytes(2048));
   // Every product waits for both operands.
@@ -65,7 +58,7 @@ TEST(TpuStaging, LeavesLargerOperandsToTheTiles) {
 TEST(TpuStaging, StoresTheWholeResultOnceAfterTheLastProduct) {
   const Kernel kernel = Product(1.0, true);
   EXPECT_THAT(kernel.mapping, HasSubstr("operands and result moved whole"));
-  EXPECT_EQ(Moved(kernel, TaskKind::kStore), Bytes(4096));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kStore), Bytes(4096));
   EXPECT_EQ(kernel.work.output_bytes, Bytes(4096));
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "mapping/platform.h"
+#include "tests/support/kernels.h"
 #include "tests/support/machines.h"
 
 namespace cyclecast {
@@ -15,6 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::MovedBy;
 using testing::TinyVpu;
 
 TensorType Image(std::int64_t c, std::int64_t h, std::int64_t w, DType dtype = DType::kUint8) {
@@ -80,15 +82,6 @@ Cycles Busy(const Kernel& kernel, TaskKind kind) {
   return most;
 }
 
-Bytes Moved(const Kernel& kernel, TaskKind kind) {
-  const KernelIndex index(kernel);
-  Bytes sum;
-  for (std::size_t t = 0; t < kernel.tasks.size(); ++t) {
-    if (kernel.tasks[t].kind == kind) sum += index.Moved(static_cast<TaskId>(t));
-  }
-  return sum;
-}
-
 // 8x8 outputs of 16 channels from 16: 64 * 16 * 16 MAC on 2 tiles of 64 = 128 cycles a tile. In:
 // 1024 B of image, 16 * (16 + 16) B of weights; out: 1024 B.
 TEST(MapForVpu, SplitsAConvolutionOverBothTiles) {
@@ -96,8 +89,8 @@ TEST(MapForVpu, SplitsAConvolutionOverBothTiles) {
   ASSERT_EQ(schedule.kernels.size(), 1U);
   const Kernel& kernel = schedule.kernels[0];
   EXPECT_EQ(Busy(kernel, TaskKind::kDpu), Cycles(128));
-  EXPECT_EQ(Moved(kernel, TaskKind::kLoad), Bytes(1024 + 512));
-  EXPECT_EQ(Moved(kernel, TaskKind::kStore), Bytes(1024));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kLoad), Bytes(1024 + 512));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kStore), Bytes(1024));
   EXPECT_EQ(kernel.work.macs, Macs(16384));
   EXPECT_EQ(kernel.work.padded_macs, Macs(16384));
   EXPECT_EQ(kernel.work.parallel_units, 2);
@@ -113,8 +106,8 @@ TEST(MapForVpu, ActivationsThatFitStayInCmx) {
   builder.AddOp("b", Conv(16), {"a"}, DType::kUint8);
   const Schedule schedule = Map(Build(std::move(builder)));
   ASSERT_EQ(schedule.kernels.size(), 2U);
-  EXPECT_EQ(Moved(schedule.kernels[0], TaskKind::kStore), Bytes(0));
-  EXPECT_EQ(Moved(schedule.kernels[1], TaskKind::kLoad), Bytes(512));  // weights only
+  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kStore), Bytes(0));
+  EXPECT_EQ(MovedBy(schedule.kernels[1], TaskKind::kLoad), Bytes(512));  // weights only
   EXPECT_THAT(schedule.kernels[1].after, ElementsAre(0));
   // Fetched while the first layer runs.
   EXPECT_TRUE(TasksOf(schedule.kernels[1], TaskKind::kLoad)[0]->prefetch);
@@ -127,8 +120,8 @@ TEST(MapForVpu, ActivationsThatDoNotFitGoThroughDdr) {
   builder.AddOp("a", Conv(64), {"x"}, DType::kUint8);
   builder.AddOp("b", Conv(16), {"a"}, DType::kUint8);
   const Schedule schedule = Map(Build(std::move(builder)));
-  EXPECT_EQ(Moved(schedule.kernels[0], TaskKind::kStore), Bytes(64 * 64 * 64));
-  EXPECT_GE(Moved(schedule.kernels[1], TaskKind::kLoad), Bytes(64 * 64 * 64));
+  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kStore), Bytes(64 * 64 * 64));
+  EXPECT_GE(MovedBy(schedule.kernels[1], TaskKind::kLoad), Bytes(64 * 64 * 64));
 }
 
 // Two branches from one input depend on nothing but it, and the sum on both.
@@ -189,7 +182,7 @@ TEST(MapForVpu, SlicesLayersThatExceedCmx) {
   EXPECT_LE(kernel.work.footprint, Bytes(65536));
   EXPECT_LT(kernel.work.tile_n * kernel.work.tile_m, 512 * 256);
   // Every weight is loaded at least once: 512 * (9*128 + 16) B.
-  EXPECT_GE(Moved(kernel, TaskKind::kLoad), Bytes(512 * (9 * 128 + 16)));
+  EXPECT_GE(MovedBy(kernel, TaskKind::kLoad), Bytes(512 * (9 * 128 + 16)));
   EXPECT_GE(Busy(kernel, TaskKind::kDpu), Cycles(std::int64_t{256} * 512 * 128 * 9 / 128));
 }
 
@@ -246,16 +239,21 @@ TEST(MapForVpu, AddsUpPartialSumsBeyondTheChannelLimit) {
   EXPECT_EQ(schedule.kernels[0].work.dpu->input.c, 4512);
 }
 
-TEST(MapForVpu, RunsAttentionAsOneKernelOfDpuAndShave) {
+// 64 queries against `keys` keys, 4 heads of 32.
+Workload AttentionOver(std::int64_t keys) {
   WorkloadBuilder builder("attention");
-  for (const char* name : {"q", "k", "v"}) {
-    builder.AddInput(name, {Shape{1, 64, 128}, DType::kFp16, Layout::kRowMajor});
-  }
+  builder.AddInput("q", {Shape{1, 64, 128}, DType::kFp16, Layout::kRowMajor});
+  builder.AddInput("k", {Shape{1, keys, 128}, DType::kFp16, Layout::kRowMajor});
+  builder.AddInput("v", {Shape{1, keys, 128}, DType::kFp16, Layout::kRowMajor});
   Attention attention;
   attention.heads = attention.kv_heads = 4;
   attention.head_dim = 32;
   builder.AddOp("attend", attention, {"q", "k", "v"});
-  const Workload workload = Build(std::move(builder));
+  return Build(std::move(builder));
+}
+
+TEST(MapForVpu, RunsAttentionAsOneKernelOfDpuAndShave) {
+  const Workload workload = AttentionOver(64);
   const Schedule schedule = Map(workload);
   ASSERT_EQ(schedule.kernels.size(), 1U);
   const Kernel& kernel = schedule.kernels[0];
@@ -285,21 +283,13 @@ TEST(MapForVpu, BringsPartialSumsOneAfterAnotherWhereTheyDoNotFitTogether) {
   EXPECT_LE(in_turn.kernels[0].work.footprint, Bytes(128 << 10));
   EXPECT_EQ(Busy(in_turn.kernels[0], TaskKind::kDpu), Busy(at_once.kernels[0], TaskKind::kDpu));
   for (const TaskKind kind : {TaskKind::kLoad, TaskKind::kStore}) {
-    EXPECT_EQ(Moved(in_turn.kernels[0], kind), Moved(at_once.kernels[0], kind));
+    EXPECT_EQ(MovedBy(in_turn.kernels[0], kind), MovedBy(at_once.kernels[0], kind));
   }
 }
 
 // 2048 keys of 32 fp16 are 128 KiB per head; CMX holds 64 KiB.
 TEST(MapForVpu, StreamsKeysAndValuesInBlocksWhereAHeadDoesNotFit) {
-  WorkloadBuilder builder("attention");
-  builder.AddInput("q", {Shape{1, 64, 128}, DType::kFp16, Layout::kRowMajor});
-  builder.AddInput("k", {Shape{1, 2048, 128}, DType::kFp16, Layout::kRowMajor});
-  builder.AddInput("v", {Shape{1, 2048, 128}, DType::kFp16, Layout::kRowMajor});
-  Attention attention;
-  attention.heads = attention.kv_heads = 4;
-  attention.head_dim = 32;
-  builder.AddOp("attend", attention, {"q", "k", "v"});
-  const Workload workload = Build(std::move(builder));
+  const Workload workload = AttentionOver(2048);
   const Schedule schedule = Map(workload);
   ASSERT_EQ(schedule.kernels.size(), 1U);
   const Kernel& kernel = schedule.kernels[0];
@@ -309,7 +299,7 @@ TEST(MapForVpu, StreamsKeysAndValuesInBlocksWhereAHeadDoesNotFit) {
   EXPECT_EQ(kernel.work.macs, workload.TotalMacs());
   // Queries once, keys and values of 4 heads once for every slice of rows.
   const std::int64_t slices = CeilDiv(std::int64_t{64}, kernel.work.tile_m);
-  EXPECT_EQ(Moved(kernel, TaskKind::kLoad), Bytes(64 * 128 * 2 + slices * 2 * 4 * 2048 * 32 * 2));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kLoad), Bytes(64 * 128 * 2 + slices * 2 * 4 * 2048 * 32 * 2));
 }
 
 TEST(MapForVpu, SaysWhatIsNotModelled) {
@@ -320,7 +310,7 @@ TEST(MapForVpu, SaysWhatIsNotModelled) {
   ASSERT_EQ(schedule.notes.size(), 1U);
   EXPECT_THAT(schedule.notes[0], HasSubstr("'NonMaxSuppression' is not modelled"));
   // 1024 B in and 256 B out.
-  EXPECT_EQ(Moved(schedule.kernels[0], TaskKind::kMove), Bytes(1280));
+  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kMove), Bytes(1280));
 }
 
 TEST(MapForVpu, MapsTheSameWorkloadTheSameWay) {
@@ -376,7 +366,7 @@ TEST(VpuPins, KeepAndPrefetchAreHonoured) {
   pins.by_op["a"].keep_on_chip = false;
   pins.by_op["b"].prefetch_weights = false;
   const Schedule schedule = Map(workload, pins);
-  EXPECT_EQ(Moved(schedule.kernels[0], TaskKind::kStore), Bytes(1024));
+  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kStore), Bytes(1024));
   for (const Task* task : TasksOf(schedule.kernels[1], TaskKind::kLoad)) {
     EXPECT_FALSE(task->prefetch);
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/paths.h"
+#include "tests/traces/data_files.h"
 #include "traces/trace_csv.h"
 
 namespace cyclecast {
@@ -350,13 +351,7 @@ TEST_F(Import, KnowsItsFormats) {
   EXPECT_THAT(ImportFormats(), ElementsAre("tpu-kernels", "vpu-workloads", "vpu-dma", "vpu-shave"));
 }
 
-struct DataFile {
-  const char* format;
-  const char* file;
-  const char* label;
-};
-
-class MeasuredData : public ::testing::TestWithParam<DataFile> {};
+class MeasuredData : public ::testing::TestWithParam<test::DataFile> {};
 
 // Every row of the public tables is imported, and writing and reading keeps all of them.
 TEST_P(MeasuredData, IsImportedWholeAndRoundTrips) {
@@ -371,26 +366,7 @@ TEST_P(MeasuredData, IsImportedWholeAndRoundTrips) {
   EXPECT_EQ(TraceText(*again), text);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Files, MeasuredData,
-    ::testing::Values(DataFile{"tpu-kernels", "tpu/scalesim_validation_tpuv4.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pytorchsim_v6e.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pytorchsim_v6e_sdpa.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/cocossim_fork_v6e.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pallas_vmem_matmul_v6e.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/gpu_tpu_pedia_v6e_v7.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/llmcompass_tpuv3.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pytorchsim_tpuv3.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/cocossim_tpuv3.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/tpugraphs_sample.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/tpu_v1_paper.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/edgetpu_conv_fc_macs.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/coral_edgetpu_models.csv", ""},
-                      DataFile{"vpu-workloads", "vpu/silicon_gt.csv", "gt_cycles"},
-                      DataFile{"vpu-workloads", "vpu/npu5_measured_lut.csv.gz", "lut_cycles"},
-                      DataFile{"vpu-dma", "vpu/dma_silicon_gt.csv", "gt_dpu_cycles"},
-                      DataFile{"vpu-shave", "vpu/shave_npu5_real.csv", "real_cycles"},
-                      DataFile{"vpu-shave", "vpu/vpunn_shave.csv.gz", "cycles_dpu"}));
+INSTANTIATE_TEST_SUITE_P(Files, MeasuredData, ::testing::ValuesIn(test::WholeTables()));
 
 }  // namespace
 }  // namespace cyclecast

@@ -8,6 +8,7 @@
 #include "io/workload_loader.h"
 #include "mapping/mapper.h"
 #include "tests/support/paths.h"
+#include "tests/traces/data_files.h"
 #include "traces/import.h"
 #include "traces/trace_csv.h"
 #include "traces/trace_schedule.h"
@@ -45,13 +46,7 @@ TEST(SampleTrace, IsReadAndMapped) {
   }
 }
 
-struct DataFile {
-  const char* format;
-  const char* file;
-  const char* label;
-};
-
-class MeasuredRows : public ::testing::TestWithParam<DataFile> {};
+class MeasuredRows : public ::testing::TestWithParam<test::DataFile> {};
 
 TEST_P(MeasuredRows, AllHaveASchedule) {
   CYCLECAST_DATA_OR_SKIP(path, GetParam().file);
@@ -79,32 +74,7 @@ TEST_P(MeasuredRows, AllHaveASchedule) {
   EXPECT_EQ(failures, 0) << "of " << trace->rows.size();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Files, MeasuredRows,
-    ::testing::Values(DataFile{"tpu-kernels", "tpu/scalesim_validation_tpuv4.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pytorchsim_v6e.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pytorchsim_v6e_sdpa.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/cocossim_fork_v6e.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pallas_vmem_matmul_v6e.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/gpu_tpu_pedia_v6e_v7.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/llmcompass_tpuv3.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/pytorchsim_tpuv3.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/cocossim_tpuv3.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/tpugraphs_sample.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/tpu_v1_paper.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/edgetpu_conv_fc_macs.csv", ""},
-                      DataFile{"tpu-kernels", "tpu/coral_edgetpu_models.csv", ""},
-                      DataFile{"vpu-workloads", "vpu/silicon_gt.csv", "gt_cycles"},
-                      DataFile{"vpu-workloads", "vpu/npu5_measured_lut.csv.gz", "lut_cycles"},
-                      DataFile{"vpu-dma", "vpu/dma_silicon_gt.csv", "gt_dpu_cycles"},
-                      DataFile{"vpu-dma", "vpu/vpunn_dma.csv.gz", "nn_cycles"},
-                      DataFile{"vpu-shave", "vpu/shave_npu5_real.csv", "real_cycles"},
-                      DataFile{"vpu-shave", "vpu/vpunn_shave.csv.gz", "cycles_dpu"},
-                      DataFile{"vpu-workloads", "vpu/vpunn_workloads_VPU_2_0.csv.gz", "nn_cycles"},
-                      DataFile{"vpu-workloads", "vpu/vpunn_workloads_VPU_2_7.csv.gz", "nn_cycles"},
-                      DataFile{"vpu-workloads", "vpu/vpunn_workloads_VPU_4_0.csv.gz", "nn_cycles"},
-                      DataFile{"vpu-workloads", "vpu/vpunn_workloads_NPU_5_0.csv.gz",
-                               "nn_cycles"}));
+INSTANTIATE_TEST_SUITE_P(Files, MeasuredRows, ::testing::ValuesIn(test::AllTables()));
 
 }  // namespace
 }  // namespace cyclecast
