@@ -309,14 +309,11 @@ Result<Workload> OnnxImporter::Finish() {
   for (const std::string& output : outputs) {
     if (marked.insert(output).second) builder.MarkOutput(output, pos);
   }
-  if (folded_norms_ > 0) {
-    builder.AddNote(std::to_string(folded_norms_) +
-                    " BatchNormalization nodes are folded into the layer before");
-  }
-  if (unread > 0) {
-    builder.AddNote(std::to_string(unread) +
-                    " ops whose results no output depends on are left out");
-  }
+  const auto count_note = [&builder](auto count, const char* what) {
+    if (count > 0) builder.AddNote(std::to_string(count) + what);
+  };
+  count_note(folded_norms_, " BatchNormalization nodes are folded into the layer before");
+  count_note(unread, " ops whose results no output depends on are left out");
   for (const std::string& symbol : defaulted_) {
     builder.AddNote("the dim '" + symbol + "' is taken as 1; --set batch=... changes it");
   }
