@@ -103,7 +103,7 @@ Status RunChoices(const ChoicesCommand& command) {
   }
   RunOptions options;
   options.residual = command.residual;
-  const auto models = MakeModels(options, machine->name);
+  const auto models = MakeModels(options, *machine);
   if (!models.ok()) return models.error();
   std::vector<Picker> pickers = {TheoryPicker(*choices)};
   for (const auto& model : *models) {

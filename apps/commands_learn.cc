@@ -9,6 +9,7 @@
 #include "apps/samples.h"
 #include "apps/session.h"
 #include "io/csv.h"
+#include "io/machine_loader.h"
 #include "io/report/table.h"
 #include "learned/evaluate.h"
 #include "learned/residual.h"
@@ -40,23 +41,25 @@ TrainOptions OptionsOf(const LearnCommand& command, ProgressLine* progress) {
   return options;
 }
 
-// A residual per machine: the one named, or what ships.
+// A residual per machine: the one named, or what ships. `machine`: the rows are all for this one.
 class Residuals {
  public:
-  explicit Residuals(std::string path) : path_(std::move(path)) {}
-  Result<const ResidualModel*> For(const std::string& machine) {
-    const std::string key = path_.empty() ? machine : "";
-    auto known = models_.find(key);
+  Residuals(std::string path, std::string machine)
+      : path_(std::move(path)), machine_(std::move(machine)) {}
+  Result<const ResidualModel*> For(const std::string& name) {
+    auto known = models_.find(name);
     if (known == models_.end()) {
-      auto found = FindResidual(path_, machine);
+      const auto machine = LoadMachine(machine_.empty() ? name : machine_, FindConfigRoot());
+      if (!machine.ok()) return machine.error();
+      auto found = FindResidual(path_, *machine);
       if (!found.ok()) return found.error();
-      known = models_.emplace(key, *std::move(found)).first;
+      known = models_.emplace(name, *std::move(found)).first;
     }
     return known->second.get();
   }
 
  private:
-  std::string path_;
+  std::string path_, machine_;
   std::map<std::string, std::shared_ptr<const ResidualModel>> models_;
 };
 
@@ -141,9 +144,12 @@ Status RunTrain(const LearnCommand& command) {
       CollectSamples(command.traces, command.machine, simulate, command.skip_bad);
   if (!samples.ok()) return samples.error();
   ProgressLine progress("training");
-  const Result<ResidualModel> model =
-      TrainResidual(PricedOnly(*std::move(samples)), OptionsOf(command, &progress));
+  const std::vector<TraceSample> priced = PricedOnly(*std::move(samples));
+  Result<ResidualModel> model = TrainResidual(priced, OptionsOf(command, &progress));
   if (!model.ok()) return model.error();
+  Result<std::string> probes = BaseProbes(priced, command.base);
+  if (!probes.ok()) return probes.error();
+  model->KeepProbes(*std::move(probes));
   if (Status written = WriteOutput(command.output, model->Bytes()); !written.ok()) return written;
   return WriteOutput({}, DescribeResidual(*model));
 }
@@ -174,7 +180,7 @@ Status RunPredict(const LearnCommand& command) {
   const Result<Samples> samples =
       CollectSamples(command.traces, command.machine, true, command.skip_bad);
   if (!samples.ok()) return samples.error();
-  Residuals residuals(command.residual);
+  Residuals residuals(command.residual, command.machine);
   const std::vector<std::string> columns = TraceColumns(samples->trace);
   std::vector<std::string> header = columns;
   header.insert(header.end(), PredictionColumns().begin(), PredictionColumns().end());

@@ -21,7 +21,7 @@ Result<ReportRun> MakeRun(const std::string& pair, const ReportCommand& command)
   if (!mapped.ok()) return mapped.error();
   const Machine& machine = mapped->machine;
 
-  const auto models = MakeModels(options, machine.name);
+  const auto models = MakeModels(options, machine);
   if (!models.ok()) return models.error();
   ReportRun run;
   for (const auto& model : *models) {

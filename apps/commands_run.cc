@@ -14,7 +14,7 @@ Status RunSimulate(const RunOptions& options) {
   }
   const Result<MappedRun> run = LoadAndMap(options);
   if (!run.ok()) return run.error();
-  const auto model = MakeModel(options.model, options, run->machine.name);
+  const auto model = MakeModel(options.model, options, run->machine);
   if (!model.ok()) return model.error();
   const Result<Estimate> estimate = (*model)->estimate(run->schedule);
   if (!estimate.ok()) return estimate.error();
@@ -29,7 +29,7 @@ Status RunCompare(const RunOptions& options) {
   if (Status free = CheckOutput(options.output); !free.ok()) return free;
   const Result<MappedRun> run = LoadAndMap(options);
   if (!run.ok()) return run.error();
-  const auto models = MakeModels(options, run->machine.name);
+  const auto models = MakeModels(options, run->machine);
   if (!models.ok()) return models.error();
   std::vector<Estimate> estimates;
   for (const auto& model : *models) {

@@ -2,8 +2,11 @@
 #include "apps/samples.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "analytical/analytical_model.h"
 #include "io/machine_loader.h"
@@ -33,10 +36,14 @@ class RowPricer {
   Status Price(const TraceRow& row, TraceSample* sample) {
     const auto machine = MachineOf(override_.empty() ? row.device : override_);
     if (!machine.ok()) return machine.error();
-    sample->machine = (*machine)->machine.name;
-    sample->clock = (*machine)->machine.clock();
-    const Result<Schedule> schedule =
-        ScheduleOf(row, (*machine)->machine, (*machine)->platform, FindModel);
+    return PriceOn(**machine, row, sample);
+  }
+
+  Status PriceOn(const LoadedMachine& on, const TraceRow& row, TraceSample* sample) {
+    sample->row = row;
+    sample->machine = on.machine.name;
+    sample->clock = on.machine.clock();
+    const Result<Schedule> schedule = ScheduleOf(row, on.machine, on.platform, FindModel);
     if (!schedule.ok()) return schedule.error();
     sample->label = LabelOf(row);
     if (Status s = Run(*analytical_, *schedule, &sample->analytical); !s.ok()) return s;
@@ -106,8 +113,7 @@ Result<Samples> CollectSamples(const std::vector<std::string>& traces, const std
   for (std::size_t i = 0; i < rows; ++i) {
     if (Interrupted()) return Error("interrupted");
     TraceSample& sample = samples.samples[i];
-    sample.row = samples.trace.rows[i];
-    const Status status = pricer.Price(sample.row, &sample);
+    const Status status = pricer.Price(samples.trace.rows[i], &sample);
     if (!status.ok()) {
       samples.priced[i] = false;
       ++bad;
@@ -128,6 +134,50 @@ Result<Samples> CollectSamples(const std::vector<std::string>& traces, const std
   PrintWarning(std::to_string(bad) + " of " + std::to_string(rows) +
                " rows cannot be priced and are left out; the first: " + Format(wrong.front()));
   return samples;
+}
+
+Result<std::string> BaseProbes(const std::vector<TraceSample>& samples, std::string_view base) {
+  std::map<std::pair<std::string, OpClass>, std::vector<std::pair<double, std::size_t>>> kinds;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Result<const BaseSample*> said = BaseOf(samples[i], base);
+    if (!said.ok()) return said.error();
+    kinds[{samples[i].machine, ClassOf(**said)}].emplace_back((*said)->Total(), i);
+  }
+  Trace probes;
+  for (auto& [kind, members] : kinds) {
+    std::sort(members.begin(), members.end());
+    std::set<std::size_t> places = {members.size() / 4, members.size() * 3 / 4};
+    for (const std::size_t place : places) {
+      const auto& [us, i] = members[place];
+      TraceRow row = samples[i].row;
+      row.device = kind.first;
+      row.measured_us = us;
+      row.measured_cycles.reset();
+      row.source = std::string(base);
+      row.notes.clear();
+      probes.rows.push_back(std::move(row));
+    }
+  }
+  return TraceText(probes);
+}
+
+Result<BaseDrift> DriftOf(const ResidualInfo& info, const Machine& machine) {
+  BaseDrift drift;
+  if (info.probes.empty()) return drift;
+  const Result<Trace> probes = ParseTrace(info.probes, "probes of the residual");
+  if (!probes.ok()) return probes.error();
+  RowPricer pricer("", info.base == "simulated");
+  const LoadedMachine loaded{machine, MakePlatform(machine)};
+  for (const TraceRow& row : probes->rows) {
+    if (row.device != machine.name || !row.measured_us) continue;
+    TraceSample sample;
+    if (Status priced = pricer.PriceOn(loaded, row, &sample); !priced.ok()) return priced.error();
+    const Result<const BaseSample*> now = BaseOf(sample, info.base);
+    if (!now.ok()) return now.error();
+    const double share = std::abs((*now)->Total() / *row.measured_us - 1.0);
+    if (share > drift.share) drift = {share, sample.label};
+  }
+  return drift;
 }
 
 }  // namespace cyclecast

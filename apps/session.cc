@@ -1,10 +1,13 @@
 // Shared steps of the commands; see session.h.
 #include "apps/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "analytical/analytical_model.h"
+#include "apps/samples.h"
 #include "io/machine_loader.h"
 #include "io/workload_loader.h"
 #include "learned/corrected_model.h"
@@ -33,21 +36,30 @@ std::filesystem::path ModelFolder() {
   return configs / ".." / "learned" / "models";
 }
 
-// The machine's own model, learned from measurements, then those of synthetic kernels, by name.
-std::vector<std::string> ShippedModels(const std::string& machine) {
-  std::vector<std::string> own, synthetic;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(ModelFolder(), ignored)) {
-    const std::filesystem::path& file = entry.path();
-    if (file.extension() != ".cyc") continue;
-    if (file.stem() == machine) own.push_back(file.lexically_normal().string());
-    if (file.stem().string().rfind("synthetic_", 0) == 0) {
-      synthetic.push_back(file.lexically_normal().string());
-    }
+// The machine's own model, learned from measurements, then that of its family's synthetic kernels;
+// those that are there.
+std::vector<std::string> ShippedModels(const Machine& machine) {
+  std::vector<std::string> files;
+  for (const std::string& name :
+       {machine.name, std::string(machine.vpu() != nullptr ? "synthetic_vpu" : "synthetic_tpu")}) {
+    const std::filesystem::path file = ModelFolder() / (name + ".cyc");
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) files.push_back(file.lexically_normal().string());
   }
-  std::sort(synthetic.begin(), synthetic.end());
-  own.insert(own.end(), synthetic.begin(), synthetic.end());
-  return own;
+  return files;
+}
+
+constexpr double kToleratedDrift = 0.01;
+
+Status WarnOfDrift(const ResidualModel& model, const std::string& file, const Machine& machine) {
+  const Result<BaseDrift> drift = DriftOf(model.info(), machine);
+  if (!drift.ok()) return drift.error();
+  if (drift->share <= kToleratedDrift) return Unit{};
+  PrintWarning(fmt::format(
+      "{}: the {} model of {} has changed by {:.0f} % since this residual was trained (kernel {}); "
+      "its corrections may be wrong: train it anew",
+      file, model.info().base, machine.name, drift->share * 100, drift->kernel));
+  return Unit{};
 }
 
 // On the base that the residual was trained on.
@@ -81,16 +93,17 @@ Result<MappedRun> LoadAndMap(const RunOptions& options) {
 }
 
 Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& path,
-                                                          const std::string& machine) {
+                                                          const Machine& machine) {
   const std::vector<std::string> files =
       path.empty() ? ShippedModels(machine) : std::vector<std::string>{path};
   for (const std::string& file : files) {
     Result<ResidualModel> model = LoadResidual(file);
     if (!model.ok()) return model.error();
     const std::vector<std::string>& machines = model->info().machines;
-    if (path.empty() && std::find(machines.begin(), machines.end(), machine) == machines.end()) {
-      continue;
-    }
+    const bool covered =
+        std::find(machines.begin(), machines.end(), machine.name) != machines.end();
+    if (path.empty() && !covered) continue;
+    if (Status s = WarnOfDrift(*model, file, machine); !s.ok()) return s.error();
     return std::shared_ptr<const ResidualModel>(
         std::make_shared<const ResidualModel>(*std::move(model)));
   }
@@ -98,7 +111,7 @@ Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& pat
 }
 
 Result<std::vector<std::unique_ptr<CostModel>>> MakeModels(const RunOptions& options,
-                                                           const std::string& machine) {
+                                                           const Machine& machine) {
   std::vector<std::unique_ptr<CostModel>> models;
   models.push_back(MakeAnalyticalModel());
   models.push_back(MakeSimulatedModel(SimulatorOptions(options)));
@@ -112,13 +125,13 @@ Result<std::vector<std::unique_ptr<CostModel>>> MakeModels(const RunOptions& opt
 }
 
 Result<std::unique_ptr<CostModel>> MakeModel(const std::string& name, const RunOptions& options,
-                                             const std::string& machine) {
+                                             const Machine& machine) {
   if (name == "analytical") return MakeAnalyticalModel();
   if (name == "simulated") return MakeSimulatedModel(SimulatorOptions(options));
   const auto residual = FindResidual(options.residual, machine);
   if (!residual.ok()) return residual.error();
   if (*residual == nullptr) {
-    return Error("the corrected model needs a residual and none ships for " + machine +
+    return Error("the corrected model needs a residual and none ships for " + machine.name +
                  "; train one with 'cyclecast train' and name it with --residual");
   }
   return MakeCorrected(options, *residual);

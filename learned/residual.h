@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -46,6 +47,9 @@ struct ResidualInfo {
   std::vector<ErrorFigures> figures;      // out of fold: "<base>", "corrected"
   double coverage = 0, median_width = 0;  // of the 90 % interval, out of fold
   std::vector<std::string> notes;
+  // A trace of a few kernels of every machine, with what the base said of each as the measured
+  // time: shows whether the base is still the one that was corrected. Empty: not kept.
+  std::string probes;
 };
 
 // What the model says of one kernel.
@@ -71,6 +75,7 @@ class ResidualModel {
   };
 
   const ResidualInfo& info() const { return info_; }
+  void KeepProbes(std::string trace) { info_.probes = std::move(trace); }
   const Calibration& calibration() const { return calibration_; }
   const std::vector<Forest>& members() const { return members_; }
   // Features the trees see, as columns of DescribeFeatures().

@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kMagic = "CYCRESID";
-constexpr std::uint32_t kFormatVersion = 1;
+constexpr std::uint32_t kFormatVersion = 2;
 constexpr std::size_t kMaxFile = std::size_t{256} << 20;
 constexpr std::size_t kMaxBoosterJson = std::size_t{512} << 20;
 constexpr std::size_t kMaxMembers = 64;
@@ -94,7 +94,8 @@ Json InfoJson(const ResidualInfo& info) {
           {"figures", figures},
           {"coverage", info.coverage},
           {"median_width", info.median_width},
-          {"notes", info.notes}};
+          {"notes", info.notes},
+          {"probes", info.probes}};
 }
 
 ResidualInfo InfoFrom(const Json& j) {
@@ -118,6 +119,7 @@ ResidualInfo InfoFrom(const Json& j) {
   info.coverage = j.at("coverage").get<double>();
   info.median_width = j.at("median_width").get<double>();
   info.notes = j.at("notes").get<std::vector<std::string>>();
+  info.probes = j.at("probes").get<std::string>();
   return info;
 }
 

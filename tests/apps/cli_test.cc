@@ -197,6 +197,32 @@ TEST(Cli, ADamagedResidualIsRefused) {
   EXPECT_THAT(result.err, HasSubstr("model.cyc"));
 }
 
+// Fails after a change of machines, mapping or simulator: run scripts/train-models.
+TEST(Cli, ShippedResidualsMatchTheBaseTheyCorrect) {
+  for (const std::string family : {"tpu", "vpu"}) {
+    for (const auto& file : std::filesystem::directory_iterator(SourcePath("configs/" + family))) {
+      const std::string machine = file.path().stem().string();
+      const CommandResult result =
+          RunCyclecast({"compare", "-m", machine, "-w", "gemm_sweep", "--format", "json"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_THAT(result.out, HasSubstr("corrected(simulated)")) << machine;
+      EXPECT_EQ(result.err, "") << machine;
+    }
+  }
+}
+
+TEST(Cli, WarnsWhenTheBaseOfAResidualHasChanged) {
+  const ScratchDir folder;
+  const std::string machine =
+      folder.Write("slower.yaml", "name: tpu_v4\nextends: tpu_v4\nlaunch: {overhead: 30 us}\n")
+          .string();
+  const CommandResult result =
+      RunCyclecast({"simulate", "--model", "corrected", "-m", machine, "-w", "gemm_sweep"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("warning:"));
+  EXPECT_THAT(result.err, HasSubstr("simulated model of tpu_v4 has changed by"));
+}
+
 TEST(Cli, ReportIsOneSelfContainedPage) {
   const ScratchDir folder;
   const CommandResult result =
