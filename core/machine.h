@@ -74,6 +74,7 @@ struct VectorUnitSpec {
   double reduce_cycles = 4.0;          // extra cycles per vector register of a cross-lane step
   Cycles latency = Cycles(2);
   std::int64_t native_bits = 32;  // element width the ALUs work at
+  PerDType pack_slots;            // ALU slots to pack a register of narrower results; else none
 };
 
 struct DmaSpec {
@@ -101,11 +102,11 @@ struct InterconnectSpec {
   Seconds hop_latency;
 };
 
-// What the compiler of a TPU moves as a whole: operands of a matrix kernel that fit are brought on
-// chip before the first product (to CMEM where there is one), not tile by tile under the products.
+// What the compiler of a TPU moves as a whole: operands of a matrix kernel that fit VMEM are
+// brought there before the first product, not tile by tile under the products.
 struct StagingSpec {
-  double operands = 0.0;  // largest share of the memory that a kernel's operands take; 0: never
-  bool results = false;   // the result leaves as a whole too, after the last product
+  double operands = 0.0;  // largest share of VMEM that a kernel's operands take; 0: never
+  bool results = false;   // results leave as a whole too, and vector kernels run as one tile
 };
 
 struct TpuSpec {

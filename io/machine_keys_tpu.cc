@@ -55,7 +55,11 @@ const KeyTable<VectorUnitSpec>& VectorUnitKeys() {
           .Optional("latency", &VectorUnitSpec::latency, Quantity<Cycles>(Between(0, 1e6)),
                     "Cycles from the issue of an operation to its result.")
           .Optional("native_bits", &VectorUnitSpec::native_bits, Integer(Between(1, 64)),
-                    "Width of the elements the ALUs work at.");
+                    "Width of the elements the ALUs work at.")
+          .Optional("pack_slots", &VectorUnitSpec::pack_slots,
+                    PerElementType(Number(Between(0, 1000))),
+                    "ALU slots per vector register that packing results of this type takes, where "
+                    "it is narrower than native_bits; 0 for types that are not given.");
   return keys;
 }
 
@@ -80,11 +84,12 @@ const KeyTable<StagingSpec>& StagingKeys() {
       KeyTable<StagingSpec>("staging",
                             "What the compiler moves as a whole, not tile by tile under the work.")
           .Optional("operands", &StagingSpec::operands, Number(Between(0, 1)),
-                    "Operands of a matrix kernel are brought on chip before its first product when "
-                    "they take at most this share of VMEM, or of CMEM where there is one; 0 for "
-                    "never.")
-          .Optional("results", &StagingSpec::results, Boolean(),
-                    "Whether the result, where it fits too, leaves after the last product.");
+                    "Operands of a matrix kernel are brought to VMEM before its first product when "
+                    "they take at most this share of it; 0 for never.")
+          .Optional(
+              "results", &StagingSpec::results, Boolean(),
+              "Whether the result, where it fits too, leaves after the last product, and vector "
+              "kernels that fit load, compute and store one after the other.");
   return keys;
 }
 

@@ -221,6 +221,10 @@ class TpuMapper {
 
   Result<TpuKernel> BuildStreamKernel(StreamProblem* problem, const MappingPin& pin) {
     SetPins(pin, problem);
+    const bool pinned = pin.tile_m || pin.buffer_depth || pin.units;
+    if (!pinned && MovesWhole(context_, *problem)) {
+      return BuildStream(context_, *problem, {problem->items, 1, 1});
+    }
     const Result<StreamTiling> tiling = Search(*problem);
     if (!tiling.ok()) return tiling.error();
     return BuildStream(context_, *problem, *tiling);

@@ -87,15 +87,30 @@ class VectorPlanner {
     return bits;
   }
 
-  // Blocks of packed elements of the output, `ops` and the fused ops each, `read_bits` read each.
+  // An operand in its tiled layout, padding included.
+  StreamOperand TiledInput(std::size_t index) const {
+    StreamOperand operand = Input(index);
+    operand.bytes =
+        Scaled(TiledElements(unit_, inputs_[index].shape), BitsOf(inputs_[index].dtype));
+    return operand;
+  }
+
+  // Blocks of elements of the output, padding included, `ops` and the fused ops each, `read_bits`
+  // read each.
   void AddElementwise(ElementOps ops, Int read_bits) {
-    problem_.items = OutputElements();
+    problem_.items = TiledElements(unit_, output_.shape);
+    problem_.output.bytes = Scaled(problem_.items, OutputBits());
+    const double useful =
+        static_cast<double>(OutputElements()) / static_cast<double>(problem_.items);
     problem_.granule = std::min(problem_.items, unit_.lanes * unit_.sublanes);
     const ElementOps all = ops + epilogue_.ops;
     const Int load_bits = read_bits + ExtraBits(), store_bits = OutputBits();
     const VectorUnitSpec& unit = unit_;
-    problem_.work = [unit, all, load_bits, store_bits](Int items) {
-      return ElementwiseWork(unit, items, all, Scaled(items, load_bits), Scaled(items, store_bits));
+    problem_.work = [unit, all, load_bits, store_bits, useful](Int items) {
+      VectorWork work =
+          ElementwiseWork(unit, items, all, Scaled(items, load_bits), Scaled(items, store_bits));
+      work.elements = static_cast<Int>(static_cast<double>(items) * useful);
+      return work;
     };
   }
 
@@ -103,9 +118,10 @@ class VectorPlanner {
     Int read_bits = 0;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (i > 0 && op_.inputs[i] == op_.inputs[0]) continue;
-      StreamOperand operand = Input(i);
-      operand.is_constant = inputs_[i].shape.Elements() != OutputElements();
-      if (!operand.is_constant) read_bits += BitsOf(inputs_[i].dtype);
+      const bool whole = inputs_[i].shape.Elements() == OutputElements();
+      StreamOperand operand = whole ? TiledInput(i) : Input(i);
+      operand.is_constant = !whole;
+      if (whole) read_bits += BitsOf(inputs_[i].dtype);
       problem_.inputs.push_back(operand);
     }
     AddElementwise(OpsOf(op.kind), read_bits);
@@ -113,7 +129,7 @@ class VectorPlanner {
   }
 
   void Plan(const Convert&) {
-    problem_.inputs.push_back(Input(0));
+    problem_.inputs.push_back(TiledInput(0));
     AddElementwise(ConvertOps(), BitsOf(inputs_[0].dtype));
   }
 
@@ -151,7 +167,7 @@ class VectorPlanner {
     const NormKind kind = op.kind;
     const VectorUnitSpec& unit = unit_;
     if (kind == NormKind::kBatch) {
-      problem_.inputs.push_back(Input(0));
+      problem_.inputs.push_back(TiledInput(0));
       AddElementwise({2.0, 0.0}, BitsOf(inputs_[0].dtype));
       AddWeights(work.weight_bytes);
       return;

@@ -1,20 +1,27 @@
-// Operands and results of a matrix kernel that are moved as a whole: loaded on chip before the
-// first product instead of tile by tile under the products, stored after the last one. This is what
-// XLA's memory space assignment does with operands that fit; within one kernel nothing overlaps
-// them, but the loads of weights may run during the kernels before.
+// Operands and results that are moved as a whole: loaded to VMEM before the first product instead
+// of tile by tile under the products, stored after the last one. This is what XLA's memory space
+// assignment does with operands that fit; within one kernel nothing overlaps them, but the loads of
+// weights may run during the kernels before.
 #pragma once
 
 #include <optional>
 
 #include "mapping/tpu_gemm.h"
+#include "mapping/tpu_stream.h"
 
 namespace cyclecast {
 
-// The problem with staged operands where the machine stages and they fit (StagingSpec): in VMEM, or
-// CMEM where there is one. Nothing where no operand is to be staged.
+// VMEM that staged tensors may take.
+Bytes StagingRoom(const TpuSpec& spec);
+
+// The problem with staged operands where the machine stages and they fit (StagingSpec). Nothing
+// where no operand is to be staged.
 std::optional<GemmProblem> StagedProblem(const TpuContext& context, const GemmProblem& problem);
 
-// Adds to a kernel built for `staged` the transfers between off chip and the staging memory.
+// Whether a vector kernel runs as one tile: the machine moves results whole and all operands fit.
+bool MovesWhole(const TpuContext& context, const StreamProblem& problem);
+
+// Adds to a kernel built for `staged` the transfers between off chip and VMEM.
 // `problem` is the one StagedProblem() was given.
 void AddStaging(const TpuContext& context, const GemmProblem& problem, const GemmProblem& staged,
                 TpuKernel* kernel);

@@ -2,6 +2,7 @@
 #include "timing/vector_unit.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace cyclecast {
 namespace {
@@ -44,6 +45,22 @@ std::int64_t RowRegisters(const VectorUnitSpec& unit, std::int64_t rows, std::in
 
 std::int64_t PackedRegisters(const VectorUnitSpec& unit, std::int64_t elements) {
   return CeilDiv(elements, unit.lanes * unit.sublanes);
+}
+
+std::int64_t TiledElements(const VectorUnitSpec& unit, const Shape& shape) {
+  const std::int64_t elements = shape.Elements();
+  if (elements <= 0) return elements;
+  if (shape.rank() < 2) return RoundUp(elements, unit.lanes * unit.sublanes);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t lanes = 0; lanes < shape.rank(); ++lanes) {
+    for (std::size_t sublanes = 0; sublanes < shape.rank(); ++sublanes) {
+      if (lanes == sublanes) continue;
+      least = std::min(least, elements / (shape[lanes] * shape[sublanes]) *
+                                  RoundUp(shape[lanes], unit.lanes) *
+                                  RoundUp(shape[sublanes], unit.sublanes));
+    }
+  }
+  return least;
 }
 
 VectorWork ElementwiseWork(const VectorUnitSpec& unit, std::int64_t elements, ElementOps ops,
@@ -89,7 +106,12 @@ TaskCost VectorTaskCost(const VectorUnitSpec& unit, const MemorySpec& vmem, Hert
   const double per_register =
       work.ops.simple + work.ops.transcendental * unit.transcendental_cycles;
   const double cross = work.cross_lane * unit.reduce_cycles;
-  const double slots = width * (AsDouble(work.registers) * per_register + work.row_slots);
+  const auto pack = unit.pack_slots.find(dtype);
+  const double packed = pack != unit.pack_slots.end() && BitsOf(dtype) < unit.native_bits
+                            ? AsDouble(work.stores.value()) * 8.0 / AsDouble(BitsOf(dtype)) /
+                                  AsDouble(unit.lanes * unit.sublanes) * pack->second
+                            : 0.0;
+  const double slots = width * (AsDouble(work.registers) * per_register + work.row_slots) + packed;
   const double alu = slots / unit.alus + cross;
   const double load = AsDouble(work.loads.value()) / PerCycle(vmem.read_bandwidth, clock).value();
   const double store =

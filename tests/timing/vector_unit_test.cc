@@ -84,5 +84,27 @@ TEST(VectorUnit, WiderElementsThanTheAluTakeSeveralSlots) {
   EXPECT_EQ(VectorTaskCost(unit, Memory(1), kClock, DType::kInt8, work).occupancy, Cycles(5));
 }
 
+TEST(VectorUnit, NarrowResultsTakePackSlots) {
+  VectorUnitSpec unit = Unit();
+  unit.pack_slots = {{DType::kBf16, 6.0}};
+  // 80 elements of bf16 fill 10 registers of 8: 10 x (1 + 6) slots / 2 ALUs = 35. Nothing to pack
+  // in fp32: 5; nor where nothing is stored.
+  const VectorWork work = ElementwiseWork(unit, 80, {1.0, 0.0}, Bytes(160), Bytes(160));
+  EXPECT_EQ(VectorTaskCost(unit, Memory(1e6), kClock, DType::kBf16, work).occupancy, Cycles(35));
+  EXPECT_EQ(VectorTaskCost(unit, Memory(1e6), kClock, DType::kFp32, work).occupancy, Cycles(5));
+  const VectorWork kept = ElementwiseWork(unit, 80, {1.0, 0.0}, Bytes(160), Bytes(0));
+  EXPECT_EQ(VectorTaskCost(unit, Memory(1e6), kClock, DType::kBf16, kept).occupancy, Cycles(5));
+}
+
+TEST(VectorUnit, TensorsTakeWholeTilesOfTheAxesThatPadLeast) {
+  const VectorUnitSpec unit = Unit();               // 4 lanes x 2 sublanes
+  EXPECT_EQ(TiledElements(unit, Shape{9}), 16);     // two registers of 8
+  EXPECT_EQ(TiledElements(unit, Shape{2, 4}), 8);   // fits as it is
+  EXPECT_EQ(TiledElements(unit, Shape{4, 2}), 8);   // the other way round
+  EXPECT_EQ(TiledElements(unit, Shape{3, 5}), 24);  // 3 -> 4 lanes, 5 -> 6; else 4 x 8 = 32
+  // Three axes of 3: 3 x 4 x 4 = 48.
+  EXPECT_EQ(TiledElements(unit, Shape{3, 3, 3}), 48);
+}
+
 }  // namespace
 }  // namespace cyclecast
