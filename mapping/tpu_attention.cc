@@ -250,8 +250,8 @@ Cycles AttentionTime(const TpuContext& context, const AttentionProblem& problem,
   const Cycles array =
       fill + products.occupancy * steps + products.latency + softmax.occupancy + drain;
   const Cycles vector = fill + products.occupancy + products.latency + softmax.occupancy * steps +
-                        (softmax.latency + normalise.occupancy) * q_turns + normalise.latency +
-                        store.occupancy + store.latency;
+                        normalise.occupancy * q_turns + normalise.latency + store.occupancy +
+                        store.latency;
   const bool one_engine = context.EngineOf(1) == context.EngineOf(2);
   Cycles loads = key_load.occupancy * (key_turns * (one_engine ? 2 : 1));
   if (context.EngineOf(0) == context.EngineOf(1)) loads += queries.occupancy * q_turns;

@@ -83,9 +83,9 @@ class AttentionPieces {
     return cost;
   }
 
-  // Online softmax of a block: scale, maximum, subtract, exp, sum per score; rescale and add per
-  // element of the result; an exp and the bookkeeping of maximum and sum per row. Its result can be
-  // used when the last product has left the array.
+  // Online softmax of a block: scale, maximum, subtract, exp, sum per score, compare and select
+  // where a mask is; rescale and add per element of the result; an exp and the bookkeeping of
+  // maximum and sum per row.
   TaskCost Softmax(Int queries, Int keys) const {
     const VectorUnitSpec& unit = context_.spec().vector_unit;
     const Int rows = queries * problem_.group;
@@ -93,17 +93,17 @@ class AttentionPieces {
     VectorWork work;
     work.elements = rows * keys;
     work.registers = RowRegisters(unit, rows, keys);
-    work.ops = {4.0, 1.0};
+    work.ops = {problem_.causal ? 6.0 : 4.0, 1.0};
     work.cross_lane = 2.0 * row_groups;
     work.row_slots = row_groups * (unit.transcendental_cycles + 3.0) +
                      2.0 * static_cast<double>(RowRegisters(unit, rows, problem_.head_dim));
     work.loads = Bytes(2 * rows * keys * kSumBytes + rows * problem_.head_dim * kSumBytes);
     work.stores = Bytes(rows * keys * (kSumBytes + 2) + rows * problem_.head_dim * kSumBytes);
-    TaskCost cost = OnVectorUnit(work);
-    const TaskCost values = Values(queries, keys);
-    cost.latency += values.occupancy + values.latency;
-    return cost;
+    work.packed = work.registers * unit.lanes * unit.sublanes;
+    return OnVectorUnit(work);
   }
+  // The vector unit goes on with the next block meanwhile: the result is there when the last
+  // product has left the array.
   TaskCost Normalise(Int queries) const {
     const VectorUnitSpec& unit = context_.spec().vector_unit;
     const Int rows = queries * problem_.group;
@@ -114,7 +114,11 @@ class AttentionPieces {
     work.row_slots = static_cast<double>(CeilDiv(rows, unit.sublanes)) * unit.transcendental_cycles;
     work.loads = Bytes(work.elements * kSumBytes);
     work.stores = QueryBytes(queries);
-    return OnVectorUnit(work);
+    work.packed = work.elements;
+    TaskCost cost = OnVectorUnit(work);
+    const TaskCost values = Values(StepQueries(false), Keys(false));
+    cost.latency += values.occupancy + values.latency;
+    return cost;
   }
 
   bool LoadsQueries() const { return problem_.q != Place::kVmem; }

@@ -53,6 +53,14 @@ Task TpuContext::Vector(std::string name, std::int64_t core) const {
   return task;
 }
 
+TaskCost Repeated(const TaskCost& cost, std::int64_t times) {
+  TaskCost all = cost;
+  all.occupancy = cost.occupancy * times;
+  all.useful = cost.useful * times;
+  all.weight_load = cost.weight_load * times;
+  return all;
+}
+
 std::string PartName(const std::string& name, std::int64_t part, std::int64_t parts) {
   return parts > 1 ? name + ".core" + std::to_string(part) : name;
 }

@@ -67,6 +67,10 @@ struct TpuKernel {
   Bytes weight_slots;                // buffers they fill, per core
 };
 
+// Cost of `times` such pieces of work right behind each other on a unit (not of transfers): the
+// latency is paid once.
+TaskCost Repeated(const TaskCost& cost, std::int64_t times);
+
 // "x", or "x.core1" where the machine has several cores.
 std::string PartName(const std::string& name, std::int64_t part, std::int64_t parts);
 

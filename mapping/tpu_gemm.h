@@ -88,6 +88,7 @@ struct GemmTiling {
   std::int64_t depth = 2;
   SplitAxis split = SplitAxis::kNone;
   std::int64_t parts = 1;
+  std::int64_t block = 1;  // batch entries done at a time; divides the batch
   bool operator==(const GemmTiling&) const = default;
 };
 
@@ -118,7 +119,7 @@ class GemmPieces {
  public:
   GemmPieces(const TpuContext& context, const GemmProblem& problem, const GemmTiling& tiling);
 
-  TileAxis batch, m, n, k;
+  TileAxis batch, m, n, k;  // batch counts blocks of entries
 
   // How an operand gets to the array: not at all when it is there, per product, per outer tile,
   // per batch entry.
@@ -133,9 +134,10 @@ class GemmPieces {
     return problem_.epilogue.constants > Bytes(0) && problem_.epilogue.constants_at != Place::kVmem;
   }
 
+  // Of a block of batch entries.
   Bytes LhsBytes(std::int64_t items_m, std::int64_t items_k) const;
   Bytes RhsBytes(std::int64_t items_k, std::int64_t items_n) const;
-  // All of an operand that one core needs for a batch entry.
+  // All of an operand that one core needs for a block of batch entries.
   Bytes WholeLhsBytes(std::int64_t part) const;
   Bytes WholeRhsBytes(std::int64_t part) const;
   Bytes OutBytes(std::int64_t items_m, std::int64_t items_n) const;

@@ -203,6 +203,8 @@ class Builder {
                        std::to_string(pieces_.n.tile()) + "x" + std::to_string(pieces_.k.tile()) +
                        ", " + std::string(Name(problem_.dataflow));
     std::replace(text.begin(), text.end(), '_', ' ');
+    if (tiling_.block > 1)
+      text += ", " + std::to_string(tiling_.block) + " batch entries at a time";
     if (tiling_.depth == 1) text += ", single buffered";
     if (tiling_.panel) text += tiling_.n_outside ? ", rhs panel" : ", lhs panel";
     if (tiling_.whole) text += tiling_.n_outside ? ", lhs kept" : ", rhs kept";
@@ -226,7 +228,8 @@ class Builder {
     work->padded_macs = Macs(PaddedOverTiles());
     work->vector_ops = p.epilogue.ops.simple + p.epilogue.ops.transcendental;
     const double elements = static_cast<double>(pieces_.OutBytes(p.m, p.n).value()) * 8.0 /
-                            static_cast<double>(p.out_bits) * static_cast<double>(p.batch);
+                            static_cast<double>(p.out_bits) *
+                            static_cast<double>(pieces_.batch.extent());
     work->vector_ops *= elements;
     work->transcendental_ops = p.epilogue.ops.transcendental * elements;
     FillBytes(work);
@@ -243,7 +246,7 @@ class Builder {
     if (p.rhs == Place::kOffChip) (p.rhs_is_weight ? work->weight_bytes : work->input_bytes) += rhs;
     for (const ExtraOperand& extra : p.epilogue.extras) {
       if (extra.place == Place::kOffChip) {
-        work->input_bytes += pieces_.ExtraBytes(extra, p.m, p.n) * p.batch;
+        work->input_bytes += pieces_.ExtraBytes(extra, p.m, p.n) * pieces_.batch.extent();
       }
     }
     if (p.epilogue.constants_at == Place::kOffChip) work->weight_bytes += p.epilogue.constants;

@@ -58,7 +58,7 @@ std::int64_t InputWindow::Positions(std::int64_t outputs) const {
 
 GemmPieces::GemmPieces(const TpuContext& context, const GemmProblem& problem,
                        const GemmTiling& tiling)
-    : batch(problem.batch, 1, PartsOf(tiling, SplitAxis::kBatch)),
+    : batch(problem.batch / tiling.block, 1, PartsOf(tiling, SplitAxis::kBatch)),
       m(problem.m, tiling.tile_m, PartsOf(tiling, SplitAxis::kM)),
       n(problem.n, tiling.tile_n, PartsOf(tiling, SplitAxis::kN)),
       k(problem.k, tiling.tile_k),
@@ -80,21 +80,23 @@ std::int64_t GemmPieces::RunOf(std::int64_t items, std::int64_t all, std::int64_
 }
 
 std::int64_t GemmPieces::OutElements(std::int64_t items_m, std::int64_t items_n) const {
-  if (problem_.out_elements == 0) return items_m * items_n;
+  if (problem_.out_elements == 0) return items_m * items_n * tiling_.block;
   // Overlapping windows of a transposed convolution: a product's share of the result.
   const double share = static_cast<double>(problem_.out_elements) /
                        static_cast<double>(problem_.batch * problem_.m * problem_.n);
-  return static_cast<std::int64_t>(static_cast<double>(items_m * items_n) * share + 0.999999);
+  return static_cast<std::int64_t>(static_cast<double>(items_m * items_n * tiling_.block) * share +
+                                   0.999999);
 }
 
 Bytes GemmPieces::LhsBytes(std::int64_t items_m, std::int64_t items_k) const {
-  if (!problem_.window) return Packed(items_m * items_k, problem_.lhs_bits);
-  return Packed(problem_.window->Positions(items_m) * CeilDiv(items_k, problem_.taps),
-                problem_.lhs_bits);
+  if (!problem_.window) return Packed(items_m * items_k * tiling_.block, problem_.lhs_bits);
+  return Packed(
+      problem_.window->Positions(items_m) * CeilDiv(items_k, problem_.taps) * tiling_.block,
+      problem_.lhs_bits);
 }
 
 Bytes GemmPieces::RhsBytes(std::int64_t items_k, std::int64_t items_n) const {
-  return Packed(CeilDiv(items_k * items_n, problem_.pack), problem_.rhs_bits);
+  return Packed(CeilDiv(items_k * items_n, problem_.pack) * tiling_.block, problem_.rhs_bits);
 }
 
 Bytes GemmPieces::OutBytes(std::int64_t items_m, std::int64_t items_n) const {
@@ -112,9 +114,9 @@ Bytes GemmPieces::AllLhsBytes() const {
   return Packed(positions * CeilDiv(problem_.k, problem_.taps), problem_.lhs_bits) * problem_.batch;
 }
 
-Bytes GemmPieces::AllRhsBytes() const { return RhsBytes(problem_.k, problem_.n) * problem_.batch; }
+Bytes GemmPieces::AllRhsBytes() const { return RhsBytes(problem_.k, problem_.n) * batch.extent(); }
 
-Bytes GemmPieces::AllOutBytes() const { return OutBytes(problem_.m, problem_.n) * problem_.batch; }
+Bytes GemmPieces::AllOutBytes() const { return OutBytes(problem_.m, problem_.n) * batch.extent(); }
 
 Bytes GemmPieces::WholeLhsBytes(std::int64_t part) const {
   if (m.parts() == 1) return LhsBytes(m.extent(), k.extent());
@@ -210,7 +212,7 @@ TaskCost GemmPieces::MultiplyAnew(std::int64_t items_m, std::int64_t items_n,
   TaskCost cost = MatrixTaskCost(context_.spec().matrix_unit, problem_.dataflow, problem_.dtype,
                                  MatrixTile{items_m, items_n, items_k});
   cost.useful = Cycles(CeilDiv(cost.useful.value(), problem_.pack));
-  return cost;
+  return Repeated(cost, tiling_.block);
 }
 
 TaskCost GemmPieces::Finish(std::int64_t items_m, std::int64_t items_n) const {
@@ -221,7 +223,7 @@ TaskCost GemmPieces::Finish(std::int64_t items_m, std::int64_t items_n) const {
 
 TaskCost GemmPieces::FinishAnew(std::int64_t items_m, std::int64_t items_n) const {
   const std::int64_t elements = OutElements(items_m, items_n);
-  Bytes loads = Bytes(items_m * items_n * kAccumulatorBytes);
+  Bytes loads = Bytes(items_m * items_n * kAccumulatorBytes * tiling_.block);
   for (const ExtraOperand& extra : problem_.epilogue.extras) {
     loads += ExtraBytes(extra, items_m, items_n);
   }

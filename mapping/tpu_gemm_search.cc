@@ -28,7 +28,10 @@ class Search {
     if (Status pins = CheckPins(); !pins.ok()) return pins.error();
     depth_ = problem_.depth.value_or(2);
     TryAll(true);
-    if (found_) return best_;
+    if (found_) {
+      TryBlocks();
+      return best_;
+    }
     // Cramped: smaller tiles, a single buffer, whichever is best.
     TryAll(false);
     if (!problem_.depth) {
@@ -149,7 +152,7 @@ class Search {
       Try(tiling);
     };
     if (parts > 1) {
-      try_axis(SplitAxis::kBatch, problem_.batch);
+      try_axis(SplitAxis::kBatch, problem_.batch / tiling.block);
       try_axis(SplitAxis::kM, CeilDiv(problem_.m, tiling.tile_m));
       try_axis(SplitAxis::kN, CeilDiv(problem_.n, tiling.tile_n));
     }
@@ -170,6 +173,29 @@ class Search {
     best_ = tiling;
     time_ = time;
     footprint_ = footprint;
+  }
+
+  // Several batch entries at a time, where an entry is one tile.
+  void TryBlocks() {
+    const auto cut = [](const std::optional<Int>& pin, Int extent) { return pin && *pin < extent; };
+    if (cut(problem_.tile_m, problem_.m) || cut(problem_.tile_n, problem_.n) ||
+        cut(problem_.tile_k, problem_.k)) {
+      return;
+    }
+    GemmTiling tiling = best_;
+    tiling.tile_m = problem_.m;
+    tiling.tile_n = problem_.n;
+    tiling.tile_k = problem_.k;
+    tiling.n_outside = false;
+    tiling.panel = problem_.lhs != Place::kVmem;
+    tiling.whole = problem_.rhs != Place::kVmem;
+    if (tiling.split != SplitAxis::kBatch && tiling.parts > 1) return;
+    for (Int block = 2; block <= problem_.batch; block *= 2) {
+      if (problem_.batch % block != 0) break;
+      if (tiling.split == SplitAxis::kBatch && problem_.batch / block < tiling.parts) break;
+      tiling.block = block;
+      Try(tiling);
+    }
   }
 
   // The least any variant of these tiles needs.

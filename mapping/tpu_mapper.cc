@@ -223,7 +223,7 @@ class TpuMapper {
     SetPins(pin, problem);
     const bool pinned = pin.tile_m || pin.buffer_depth || pin.units;
     if (!pinned && MovesWhole(context_, *problem)) {
-      return BuildStream(context_, *problem, {problem->items, 1, 1});
+      return BuildStream(context_, *problem, {problem->items, 2, 1});
     }
     const Result<StreamTiling> tiling = Search(*problem);
     if (!tiling.ok()) return tiling.error();

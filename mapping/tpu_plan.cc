@@ -192,8 +192,12 @@ bool FusesOnTpu(const Workload& workload, OpId leader, OpId op) {
 }
 
 bool IsAlias(const Workload& workload, const FusedGroup& group) {
-  return std::all_of(group.ops.begin(), group.ops.end(),
-                     [&](OpId op) { return std::holds_alternative<Reshape>(workload.op(op).op); });
+  return std::all_of(group.ops.begin(), group.ops.end(), [&](OpId id) {
+    const WorkloadOp& op = workload.op(id);
+    if (std::holds_alternative<Reshape>(op.op)) return true;
+    const auto* slice = std::get_if<Slice>(&op.op);
+    return slice != nullptr && slice->step == 1 && !workload.tensor(op.output).is_output;
+  });
 }
 
 TpuPlan PlanGroup(const TpuContext& context, const Workload& workload, const FusedGroup& group,

@@ -19,7 +19,8 @@ namespace cyclecast {
 // and inference batch norms after anything but pure data movement and attention.
 bool FusesOnTpu(const Workload& workload, OpId leader, OpId op);
 
-// A group that moves and computes nothing: its output is its input under another shape.
+// A group that moves and computes nothing: its output is its input under another shape, or a part
+// of it that the consumer reads where it lies (XLA fuses slices into what reads them).
 bool IsAlias(const Workload& workload, const FusedGroup& group);
 
 // Where the tensors of a workload are when kernels run, and how much VMEM is left for each.

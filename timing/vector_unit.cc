@@ -27,6 +27,7 @@ VectorWork RowWork(const VectorUnitSpec& unit, const RowBlock& block, ElementOps
   const double bytes = AsDouble(work.elements) * block.element_bytes;
   work.loads = ToBytes(bytes * passes);
   work.stores = ToBytes(bytes);
+  work.packed = work.elements;
   return work;
 }
 
@@ -71,6 +72,7 @@ VectorWork ElementwiseWork(const VectorUnitSpec& unit, std::int64_t elements, El
   work.ops = ops;
   work.loads = loads;
   work.stores = stores;
+  work.packed = stores > Bytes(0) ? elements : 0;
   return work;
 }
 
@@ -95,6 +97,7 @@ VectorWork NormWork(const VectorUnitSpec& unit, NormKind kind, const RowBlock& b
 VectorWork ReduceWork(const VectorUnitSpec& unit, const RowBlock& block, ElementOps ops) {
   VectorWork work = RowWork(unit, block, ops, 1, 0.0, 1);
   work.stores = ToBytes(AsDouble(block.rows) * block.element_bytes);
+  work.packed = block.rows;
   return work;
 }
 
@@ -107,10 +110,10 @@ TaskCost VectorTaskCost(const VectorUnitSpec& unit, const MemorySpec& vmem, Hert
       work.ops.simple + work.ops.transcendental * unit.transcendental_cycles;
   const double cross = work.cross_lane * unit.reduce_cycles;
   const auto pack = unit.pack_slots.find(dtype);
-  const double packed = pack != unit.pack_slots.end() && BitsOf(dtype) < unit.native_bits
-                            ? AsDouble(work.stores.value()) * 8.0 / AsDouble(BitsOf(dtype)) /
-                                  AsDouble(unit.lanes * unit.sublanes) * pack->second
-                            : 0.0;
+  const double packed =
+      pack != unit.pack_slots.end() && BitsOf(dtype) < unit.native_bits
+          ? AsDouble(work.packed) / AsDouble(unit.lanes * unit.sublanes) * pack->second
+          : 0.0;
   const double slots = width * (AsDouble(work.registers) * per_register + work.row_slots) + packed;
   const double alu = slots / unit.alus + cross;
   const double load = AsDouble(work.loads.value()) / PerCycle(vmem.read_bandwidth, clock).value();

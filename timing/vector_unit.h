@@ -3,7 +3,7 @@
 // Work is counted in vector registers (one element per lane and sublane). An operation on a
 // register takes one ALU slot; the unit has `alus` slots a cycle, loads and stores of the vector
 // memory run beside them. Results narrower than the ALUs take `pack_slots` more per register of
-// elements stored. The task takes the longest of the three, plus cross-lane steps.
+// elements that leave. The task takes the longest of the three, plus cross-lane steps.
 //
 // Pass structure of the normalising functions (each pass reads the block once):
 //   softmax     max | subtract, exp, sum | multiply by the reciprocal         5 operations, 1 of
@@ -45,6 +45,7 @@ struct VectorWork {
   double row_slots = 0;        // further ALU slots, in registers (per-row work)
   Bytes loads, stores;         // traffic of the vector memory
   std::int64_t elements = 0;   // useful elements, for `useful`
+  std::int64_t packed = 0;     // elements that leave in the kernel's type
 };
 
 // Registers that `rows` rows of `length` elements take with the row along the lanes, and that

@@ -341,6 +341,41 @@ TEST_F(TpuMapper, ReshapesCostNothing) {
   EXPECT_EQ(schedule.kernels[0].name, "fc");
 }
 
+TEST_F(TpuMapper, SlicesAreReadWhereTheyLie) {
+  // [8,64] in halves of [8,32], multiplied: one kernel that reads 512 B twice and writes 512 B. A
+  // slice that leaves the workload is a kernel of its own.
+  WorkloadBuilder builder("halves");
+  builder.AddInput("x", {Shape{8, 64}, DType::kBf16});
+  builder.AddOp("low", Slice{1, 0, 32, 1}, {"x"});
+  builder.AddOp("high", Slice{1, 32, 64, 1}, {"x"});
+  Elementwise product;
+  product.kind = ElementwiseKind::kMul;
+  builder.AddOp("product", product, {"low", "high"});
+  const Schedule schedule = Map(Built(std::move(builder)));
+  ASSERT_EQ(schedule.kernels.size(), 1U);
+  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kLoad), Bytes(2 * 512));
+  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kStore), Bytes(512));
+  EXPECT_EQ(Map(Single(Slice{1, 0, 32, 1}, Shape{8, 64})).kernels.size(), 1U);
+}
+
+TEST_F(TpuMapper, SmallBatchEntriesShareAPassOverTheArray) {
+  // 64 products of [8,16] x [16,8] take the array 128 cycles each (its weights) and drain in 254:
+  // alone, with two buffers, each would wait for the drain of the one before the last.
+  spec_->matrix_unit.rows = spec_->matrix_unit.columns = 128;
+  WorkloadBuilder builder("batch");
+  builder.AddInput("x", {Shape{64, 8, 16}, DType::kBf16});
+  builder.AddInput("y", {Shape{64, 16, 8}, DType::kBf16});
+  builder.AddOp("op", Matmul{}, {"x", "y"});
+  spec_->vmem.capacity = Bytes(1 << 20);
+  spec_->dma.bandwidth = spec_->dram.read_bandwidth = spec_->dram.write_bandwidth =
+      BytesPerSecond(1e13);
+  const Kernel kernel = Map(Built(std::move(builder))).kernels.at(0);
+  EXPECT_THAT(kernel.mapping, HasSubstr("batch entries at a time"));
+  EXPECT_EQ(kernel.work.macs, Macs(64 * 8 * 16 * 8));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kLoad), Bytes(64 * 2 * (8 * 16 + 16 * 8)));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kStore), Bytes(64 * 2 * 8 * 8));
+}
+
 TEST_F(TpuMapper, EmbeddingReadsOnlyThePickedRows) {
   WorkloadBuilder builder("embedding");
   builder.AddInput("ids", {Shape{16}, DType::kInt32});

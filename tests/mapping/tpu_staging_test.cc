@@ -62,5 +62,27 @@ TEST(TpuStaging, StoresTheWholeResultOnceAfterTheLastProduct) {
   EXPECT_EQ(kernel.work.output_bytes, Bytes(4096));
 }
 
+// A vector kernel whose three tensors of 16 KiB fit the share runs as one tile: nothing overlaps.
+TEST(TpuStaging, VectorKernelsThatFitRunAsOneTile) {
+  Machine machine = testing::TinyTpu();
+  auto& spec = std::get<TpuSpec>(machine.spec);
+  spec.vmem.capacity = Bytes(64 << 10);
+  spec.staging.results = true;
+  WorkloadBuilder builder("sum");
+  builder.AddInput("x", {Shape{64, 128}});
+  builder.AddInput("y", {Shape{64, 128}});
+  Elementwise sum;
+  sum.kind = ElementwiseKind::kAdd;
+  builder.AddOp("sum", sum, {"x", "y"});
+  const Result<Workload> workload = std::move(builder).Build();
+  ASSERT_TRUE(workload.ok());
+  for (const double share : {1.0, 0.1}) {
+    spec.staging.operands = share;
+    const Result<Schedule> schedule = MapForTpu(*workload, machine, {}, {});
+    ASSERT_TRUE(schedule.ok()) << schedule.error().Text();
+    EXPECT_EQ(schedule->kernels.at(0).mapping == "one tile", share == 1.0) << share;
+  }
+}
+
 }  // namespace
 }  // namespace cyclecast
