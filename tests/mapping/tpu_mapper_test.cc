@@ -1,5 +1,4 @@
-// From workload to schedule on small TPUs: residency, prefetch, pins, notes, attention, vector
-// kernels.
+// From workload to schedule on small TPUs: residency, prefetch, pins, notes, vector kernels.
 #include "mapping/tpu_mapper.h"
 
 #include <gmock/gmock.h>
@@ -7,97 +6,13 @@
 
 #include <algorithm>
 
-#include "tests/support/kernels.h"
-#include "tests/support/machines.h"
+#include "tests/mapping/tpu_mapper_fixture.h"
 
-namespace cyclecast {
+namespace cyclecast::testing {
 namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using testing::MovedBy;
-
-Matmul Dense(std::int64_t out, bool bias = false) {
-  Matmul op;
-  op.out_features = out;
-  op.bias = bias;
-  return op;
-}
-
-Conv2d Conv(std::int64_t out, std::int64_t kernel, std::int64_t pad, std::int64_t stride = 1,
-            std::int64_t groups = 1) {
-  Conv2d op;
-  op.out_channels = out;
-  op.window = {kernel, kernel, stride, stride, pad, pad, pad, pad, 1, 1};
-  op.groups = groups;
-  return op;
-}
-
-Workload Built(WorkloadBuilder builder) {
-  Result<Workload> workload = std::move(builder).Build();
-  if (!workload.ok()) ADD_FAILURE() << workload.error().Text();
-  return *std::move(workload);
-}
-
-// One op on one input.
-Workload Single(Op op, Shape shape, DType dtype = DType::kBf16) {
-  WorkloadBuilder builder("single");
-  builder.AddInput("x", {std::move(shape), dtype});
-  builder.AddOp("op", std::move(op), {"x"}, dtype);
-  return Built(std::move(builder));
-}
-
-// x [8,32] -> a [8,32] -> b [8,32] -> c [8,32], weights of 2 KiB each, activations of 512 B.
-Workload ThreeLayers() {
-  WorkloadBuilder builder("three");
-  builder.AddInput("x", {Shape{8, 32}});
-  builder.AddOp("a", Dense(32), {"x"});
-  builder.AddOp("b", Dense(32), {"a"});
-  builder.AddOp("c", Dense(32), {"b"});
-  return Built(std::move(builder));
-}
-
-class TpuMapper : public ::testing::Test {
- protected:
-  TpuMapper() {
-    spec_ = &std::get<TpuSpec>(machine_.spec);
-    spec_->vmem.capacity = Bytes(16 << 10);
-  }
-  Schedule Map(const Workload& workload, const MappingPins& pins = {},
-               const MapOptions& options = {}) const {
-    Result<Schedule> schedule = MapForTpu(workload, machine_, pins, options);
-    if (!schedule.ok()) {
-      ADD_FAILURE() << schedule.error().Text();
-      return {};
-    }
-    CheckSchedule(*schedule);
-    for (const Kernel& kernel : schedule->kernels) {
-      EXPECT_LE(kernel.work.footprint, kernel.work.capacity) << kernel.name;
-      EXPECT_GE(kernel.work.padded_macs, kernel.work.macs) << kernel.name;
-    }
-    return *std::move(schedule);
-  }
-  std::string ErrorOf(const Workload& workload, const MappingPins& pins) const {
-    const Result<Schedule> schedule = MapForTpu(workload, machine_, pins);
-    return schedule.ok() ? "no error" : schedule.error().Text();
-  }
-
-  Machine machine_ = testing::TinyTpu();
-  TpuSpec* spec_ = nullptr;
-};
-
-bool HasTask(const Kernel& kernel, const std::string& name) {
-  return std::any_of(kernel.tasks.begin(), kernel.tasks.end(),
-                     [&](const Task& task) { return task.name == name; });
-}
-Cycles BusyOf(const Kernel& kernel, TaskKind kind) {
-  const KernelIndex index(kernel);
-  Cycles cycles;
-  for (std::size_t t = 0; t < kernel.tasks.size(); ++t) {
-    if (kernel.tasks[t].kind == kind) cycles += index.Busy(static_cast<TaskId>(t));
-  }
-  return cycles;
-}
 
 TEST_F(TpuMapper, ActivationsBetweenKernelsStayInVmemWeightsDoNot) {
   const Schedule schedule = Map(ThreeLayers());
@@ -433,65 +348,6 @@ TEST_F(TpuMapper, SameInputGivesTheSameSchedule) {
   }
 }
 
-// Attention of `heads` heads on `kv` key/value heads, head size 8.
-Workload AttentionOf(std::int64_t queries, std::int64_t cache, std::int64_t heads, std::int64_t kv,
-                     bool causal) {
-  Attention op;
-  op.heads = heads;
-  op.kv_heads = kv;
-  op.head_dim = 8;
-  op.cache_length = cache;
-  op.causal = causal;
-  return Single(op, Shape{1, queries, heads * 8});
-}
-
-TEST_F(TpuMapper, AttentionStreamsKeysAndValuesOnceAndNeverWritesScores) {
-  // 64 queries and keys, 2 heads: queries, keys, values and results are 2 KiB each.
-  const Schedule schedule = Map(AttentionOf(64, 0, 2, 2, false));
-  ASSERT_EQ(schedule.kernels.size(), 1U);
-  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kLoad), Bytes(3 * 64 * 16 * 2));
-  EXPECT_EQ(MovedBy(schedule.kernels[0], TaskKind::kStore), Bytes(64 * 16 * 2));
-  // Every product once: 2 heads x 64 x 64 x 8 x 2, 16 a cycle.
-  EXPECT_GE(BusyOf(schedule.kernels[0], TaskKind::kMatrix), Cycles(2 * 64 * 64 * 8 * 2 / 16));
-}
-
-TEST_F(TpuMapper, CausalAttentionSkipsBlocksAboveTheDiagonal) {
-  // 64 queries in 4 blocks of 16: 1+2+3+4 = 10 of 16 blocks; in 3 blocks of 24: 6 of 9.
-  MappingPins pins;
-  pins.by_op["op"].tile_m = pins.by_op["op"].tile_n = 16;
-  const Cycles full =
-      BusyOf(Map(AttentionOf(64, 0, 1, 1, false), pins).kernels[0], TaskKind::kMatrix);
-  const Schedule causal = Map(AttentionOf(64, 0, 1, 1, true), pins);
-  EXPECT_EQ(BusyOf(causal.kernels[0], TaskKind::kMatrix).value() * 16, full.value() * 10);
-  EXPECT_THAT(causal.kernels[0].mapping, HasSubstr("causal blocks skipped"));
-  // With 64 keys before the queries each block needs 4 more: 10 + 16 of 32.
-  const Cycles longer =
-      BusyOf(Map(AttentionOf(64, 64, 1, 1, false), pins).kernels[0], TaskKind::kMatrix);
-  const Schedule after = Map(AttentionOf(64, 64, 1, 1, true), pins);
-  EXPECT_EQ(BusyOf(after.kernels[0], TaskKind::kMatrix).value() * 32, longer.value() * 26);
-}
-
-TEST_F(TpuMapper, GroupedQueriesShareTheLoadOfTheirKeys) {
-  // Decode: one query, 8 heads; with 2 key/value heads a quarter of the cache is read.
-  const auto load = [&](std::int64_t kv) {
-    return MovedBy(Map(AttentionOf(1, 255, 8, kv, true)).kernels[0], TaskKind::kLoad);
-  };
-  EXPECT_EQ(load(8), Bytes(2 * 256 * 8 * 8 * 2 + 8 * 8 * 2));
-  EXPECT_EQ(load(2), Bytes(2 * 256 * 2 * 8 * 2 + 8 * 8 * 2));
-}
-
-TEST_F(TpuMapper, AttentionPinsAreHonouredOrRefused) {
-  MappingPins pins;
-  pins.by_op["op"].tile_m = 8;
-  pins.by_op["op"].tile_n = 32;
-  const Schedule schedule = Map(AttentionOf(64, 0, 1, 1, false), pins);
-  EXPECT_EQ(schedule.kernels[0].work.tile_m, 8);
-  EXPECT_EQ(schedule.kernels[0].work.tile_n, 32);
-  pins.by_op["op"].tile_k = 4;
-  EXPECT_THAT(ErrorOf(AttentionOf(64, 0, 1, 1, false), pins),
-              HasSubstr("tile_k: attention is tiled by tile_m (queries) and tile_n (keys)"));
-}
-
 TEST_F(TpuMapper, GemvIsFarCheaperThanAGemmAndFarLessUtilised) {
   // ARM SCALE-Sim #51: both took 4608 cycles there at 100 % utilisation.
   spec_->matrix_unit.rows = spec_->matrix_unit.columns = 128;
@@ -515,4 +371,4 @@ TEST_F(TpuMapper, LargeConvolutionMapsWithinItsMemory) {
 }
 
 }  // namespace
-}  // namespace cyclecast
+}  // namespace cyclecast::testing
