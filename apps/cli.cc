@@ -20,6 +20,7 @@ struct Options {
   RunOptions run;
   ImportCommand imported;
   ChoicesCommand choices;
+  VerifyCommand verify;
   GenerateCommand generate;
   LearnCommand learn;
   ReportCommand report;
@@ -154,6 +155,15 @@ void AddRunCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* ch
   auto* compare = app->add_subcommand("compare", "The models side by side, per kernel");
   AddRun(compare, o.get());
   compare->callback([=] { *chosen = WithPairs(o, [o] { return RunCompare(o->run); }); });
+
+  auto* verify = app->add_subcommand(
+      "verify-array",
+      "Hold the cost of matrix units against an array simulated register by register");
+  verify->add_option("--cases", o->verify.cases, "Products drawn: arrays, dataflows, shapes, types")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  verify->add_option("--seed", o->verify.seed, "Same seed, same cases");
+  AddOutput(verify, &o->verify.output);
+  verify->callback([=] { *chosen = [o] { return RunVerifyArray(o->verify); }; });
 
   auto* report = app->add_subcommand("report", "One self-contained HTML page with plots");
   report->add_option("--run", o->report.runs, "MACHINE:WORKLOAD; repeatable");

@@ -83,6 +83,14 @@ struct ChoicesCommand {
 };
 Status RunChoices(const ChoicesCommand& options);
 
+struct VerifyCommand {
+  std::int64_t cases = 2000;
+  std::uint64_t seed = 1;
+  OutputOptions output;
+};
+// Errors also when the tile-level model and the registers of an array differ.
+Status RunVerifyArray(const VerifyCommand& options);
+
 struct ReportCommand {
   std::vector<std::string> runs;  // "MACHINE:WORKLOAD"
   std::string title;
