@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "api/pricing.h"
 #include "apps/commands.h"
 #include "apps/samples.h"
 #include "apps/session.h"

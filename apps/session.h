@@ -19,20 +19,11 @@ struct MappedRun {
 };
 Result<MappedRun> LoadAndMap(const RunOptions& options);
 
-// The residual model named, or the one that ships for the machine: learned from measurements of it
-// (learned/models/<machine>.cyc), else from synthetic kernels of its family
-// (learned/models/synthetic_<family>.cyc). Null when none is named or ships. Warns when the base
-// has changed since the residual was trained.
+// As in api/models.h, with the options and the configurations of the command; warnings are printed.
 Result<std::shared_ptr<const ResidualModel>> FindResidual(const std::string& path,
                                                           const Machine& machine);
-
-// All models there are for a machine, in this order: analytical, simulated, and corrected where a
-// residual is named or ships.
 Result<std::vector<std::unique_ptr<CostModel>>> MakeModels(const RunOptions& options,
                                                            const Machine& machine);
-
-// A model by name: "analytical", "simulated", "corrected". The corrected one needs a residual and
-// takes the base that it was trained on.
 Result<std::unique_ptr<CostModel>> MakeModel(const std::string& name, const RunOptions& options,
                                              const Machine& machine);
 

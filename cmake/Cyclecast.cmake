@@ -2,6 +2,8 @@
 #
 #   cyclecast_library(core SOURCES op.cc ... HEADERS op.h ... [DEPS timing fmt::fmt ...] [PRIVATE_DEPS yaml-cpp ...])
 #       static library cyclecast_core, alias cyclecast::core; HEADERS are those other folders include, as "core/op.h"
+#   cyclecast_shared_library(c OUTPUT_NAME cyclecast SOURCES cyclecast.cc DEPS api)
+#       libcyclecast.so, alias cyclecast::c
 #   cyclecast_executable(cyclecast SOURCES main.cc ... DEPS io sim ...)
 #       installed program; knows where the shipped configurations are (see below)
 #   cyclecast_test(units_test SOURCES units_test.cc ... [DEPS core ...] [LABELS unit] [TIMEOUT 300])
@@ -71,7 +73,7 @@ set_property(GLOBAL APPEND PROPERTY CYCLECAST_INSTALLED cyclecast_systemc_main)
 
 # The targets the names in ARGN stand for.
 function(_cyclecast_resolve out)
-  set(folders core timing io mapping analytical sim learned traces)
+  set(folders core timing io mapping analytical sim learned traces api)
   set(targets "")
   foreach(name IN LISTS ARGN)
     if(TARGET cyclecast_${name} OR name IN_LIST folders)
@@ -137,6 +139,23 @@ function(cyclecast_library name)
   target_link_libraries(${target} PUBLIC ${public} PRIVATE ${private})
   _cyclecast_common(${target} PUBLIC)
   target_include_directories(${target} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/cyclecast>)
+  set_property(GLOBAL APPEND PROPERTY CYCLECAST_INSTALLED ${target})
+endfunction()
+
+# A library for programs in any language: what it is made of is inside, and no target has to be linked beside it.
+function(cyclecast_shared_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT_NAME" "SOURCES;DEPS")
+  _cyclecast_check_arguments("${arg_UNPARSED_ARGUMENTS}" "${arg_SOURCES}")
+  set(target cyclecast_${name})
+  _cyclecast_resolve(libraries ${arg_DEPS})
+  add_library(${target} SHARED ${arg_SOURCES})
+  add_library(cyclecast::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME ${arg_OUTPUT_NAME}
+                                             VERSION ${cyclecast_VERSION} SOVERSION 0)
+  target_link_libraries(${target} PRIVATE ${libraries})
+  _cyclecast_common(${target} PRIVATE ${libraries})
+  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${cyclecast_SOURCE_DIR}>
+                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/cyclecast>)
   set_property(GLOBAL APPEND PROPERTY CYCLECAST_INSTALLED ${target})
 endfunction()
 

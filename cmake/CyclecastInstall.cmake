@@ -1,12 +1,16 @@
 # `cmake --install`: libraries, headers, configurations and the package for find_package(cyclecast).
 include(CMakePackageConfigHelpers)
 get_property(targets GLOBAL PROPERTY CYCLECAST_INSTALLED)
-install(TARGETS ${targets} EXPORT cyclecastTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(
+  TARGETS ${targets}
+  EXPORT cyclecastTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/cyclecast")
 set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}/cyclecast")
 set(data_dir "${CMAKE_INSTALL_DATADIR}/cyclecast")
-foreach(folder IN ITEMS core timing io mapping analytical sim learned traces)
+foreach(folder IN ITEMS core timing io mapping analytical sim learned traces api)
   install(DIRECTORY ${folder} DESTINATION "${include_dir}" FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(DIRECTORY configs DESTINATION "${data_dir}")

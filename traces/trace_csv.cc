@@ -266,6 +266,16 @@ bool IsTraceColumn(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+Result<TraceKernel> ParseTraceKernel(std::string_view kind, std::string_view op,
+                                     std::string_view descriptor, std::string_view dtype,
+                                     bool on_chip) {
+  TraceKernel kernel;
+  const CellFault fault =
+      ParseKernel({kind, op, descriptor, dtype, on_chip ? "1" : "", ""}, &kernel);
+  if (!fault.column.empty()) return Error(fault.column + " " + fault.message);
+  return kernel;
+}
+
 std::string_view ColumnOf(const TraceRow& row, std::string_view name) {
   for (const auto& [key, value] : row.columns) {
     if (key == name) return value;

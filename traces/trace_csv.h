@@ -25,6 +25,12 @@ Result<Trace> ParseTrace(std::string text, const std::string& file);
 Status WriteTrace(const Trace& trace, const std::string& path, bool overwrite = false);
 std::string TraceText(const Trace& trace);
 
+// A kernel from the cells that describe one: "op", "matmul", "M=512;K=768;N=768", "bf16". Errors
+// name the cell.
+Result<TraceKernel> ParseTraceKernel(std::string_view kind, std::string_view op,
+                                     std::string_view descriptor, std::string_view dtype,
+                                     bool on_chip);
+
 // The columns of a trace's table: the fixed ones, then every further column of its rows, in an
 // order that agrees with that of every row where there is one. TraceCells gives a row's cells in
 // that order, for writers that put columns of their own behind them.

@@ -17,6 +17,12 @@ run("${CMAKE_COMMAND}" -S "${consumer}" -B "${scratch}/build" -G "${generator}" 
 run("${CMAKE_COMMAND}" --build "${scratch}/build")
 run("${scratch}/build/consumer")
 message(STATUS "${output}")
+set(models "${output}")
+run("${scratch}/build/c_consumer")
+if(NOT output MATCHES "C interface: [0-9.]+ us")
+  message(FATAL_ERROR "the C program printed no estimate: ${output}")
+endif()
+set(output "${models}")
 # One machine of each family at least, by both models.
 foreach(expected IN ITEMS "tpu[^\n]*analytical" "tpu[^\n]*simulated" "vpu[^\n]*analytical" "vpu[^\n]*simulated")
   if(NOT output MATCHES "${expected}[^\n]*: total [1-9][0-9]* cycles")

@@ -22,7 +22,7 @@ bool IsMachineFile(std::string_view path) {
 
 bool IsProductCode(std::string_view path) {
   static constexpr std::array kFolders = {"core", "timing",  "io",     "mapping", "analytical",
-                                          "sim",  "learned", "traces", "apps"};
+                                          "sim",  "learned", "traces", "api",     "apps"};
   return IsCpp(path) && std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view folder) {
            return Folder(path) == folder;
          });
