@@ -34,7 +34,9 @@ const char* OrElse(const char* text, const char* standard) {
 
 struct cyclecast_session {
   cyclecast_session(cyclecast::ConfigRoot root, cyclecast::Machine machine, std::size_t cache)
-      : pricer(std::move(root), "", false), on{std::move(machine), nullptr}, cached_kernels_(cache) {
+      : pricer(std::move(root), "", false),
+        on{std::move(machine), nullptr},
+        cached_kernels_(cache) {
     on.platform = cyclecast::MakePlatform(on.machine);
   }
 

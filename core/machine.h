@@ -107,6 +107,9 @@ struct InterconnectSpec {
 struct StagingSpec {
   double operands = 0.0;  // largest share of VMEM that a kernel's operands take; 0: never
   bool results = false;   // results leave as a whole too, and vector kernels run as one tile
+  // How often a softmax or norm that stands alone reads its operand: 1 where one kernel does it
+  // all, 3 where each of two statistics and the result are kernels of their own.
+  std::int64_t norm_readings = 1;
 };
 
 struct TpuSpec {

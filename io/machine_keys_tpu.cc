@@ -89,7 +89,11 @@ const KeyTable<StagingSpec>& StagingKeys() {
           .Optional(
               "results", &StagingSpec::results, Boolean(),
               "Whether the result, where it fits too, leaves after the last product, and vector "
-              "kernels that fit load, compute and store one after the other.");
+              "kernels that fit load, compute and store one after the other.")
+          .Optional("norm_readings", &StagingSpec::norm_readings, Integer(Between(1, 8)),
+                    "How often a softmax or norm that stands alone reads its operand: 1 where one "
+                    "kernel does it all, 3 where each of two statistics and the result are kernels "
+                    "of their own.");
   return keys;
 }
 

@@ -65,6 +65,7 @@ struct TpuKernel {
   Kernel kernel;
   std::vector<TaskId> weight_loads;  // tasks that may start before the kernel is launched
   Bytes weight_slots;                // buffers they fill, per core
+  std::int64_t launches = 1;         // of the machine: more than one where it is several kernels
 };
 
 // Cost of `times` such pieces of work right behind each other on a unit (not of transfers): the

@@ -45,6 +45,7 @@ struct StreamKey {
   DType dtype = DType::kBf16;
   Bytes budget;
   std::optional<std::int64_t> tile_m, depth, units;
+  std::int64_t readings = 1;
   std::array<TaskCost, 4> costs;
   bool operator==(const StreamKey&) const = default;
 };
@@ -64,6 +65,7 @@ StreamKey KeyOf(const TpuContext& context, const StreamProblem& problem) {
           problem.tile_m,
           problem.depth,
           problem.units,
+          problem.statistics_readings,
           {cost(problem.work, problem.granule), cost(problem.work, problem.items),
            cost(problem.statistics, problem.granule), cost(problem.statistics, problem.items)}};
 }
@@ -139,7 +141,8 @@ class TpuMapper {
     kernel.ops = group.ops;
     kernel.sequencer = context_.resources().sequencer;
     const TpuSpec& spec = context_.spec();
-    if (options_.launch_kernels) kernel.launch = CeilCycles(spec.launch.overhead, spec.clock);
+    if (options_.launch_kernels)
+      kernel.launch = CeilCycles(spec.launch.overhead, spec.clock) * built->launches;
     if (!schedule_.kernels.empty()) {
       kernel.after = {static_cast<KernelId>(schedule_.kernels.size() - 1)};
     }
@@ -221,6 +224,7 @@ class TpuMapper {
 
   Result<TpuKernel> BuildStreamKernel(StreamProblem* problem, const MappingPin& pin) {
     SetPins(pin, problem);
+    if (problem->launches > 1 && !pin.units) problem->units = 1;
     const bool pinned = pin.tile_m || pin.buffer_depth || pin.units;
     if (!pinned && MovesWhole(context_, *problem)) {
       return BuildStream(context_, *problem, {problem->items, 2, 1});

@@ -209,7 +209,7 @@ TpuPlan PlanGroup(const TpuContext& context, const Workload& workload, const Fus
   if (plan.attention) plan.attention->budget = budget;
   if (plan.stream) {
     plan.stream->budget = budget;
-    ReadLongRowsTwice(context, workload, group, placement, &*plan.stream);
+    ReadRowsAgain(context, workload, group, placement, &*plan.stream);
   }
   return plan;
 }

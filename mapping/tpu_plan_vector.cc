@@ -326,24 +326,37 @@ StreamProblem WindowedStream(const TpuContext& context, const Workload& workload
   return VectorPlanner(context, workload, group, placement).Windowed(epilogue, window);
 }
 
-void ReadLongRowsTwice(const TpuContext& context, const Workload& workload, const FusedGroup& group,
-                       const Placement& placement, StreamProblem* problem) {
+void ReadRowsAgain(const TpuContext& context, const Workload& workload, const FusedGroup& group,
+                   const Placement& placement, StreamProblem* problem) {
   const Op& op = workload.op(group.leader()).op;
-  const bool normalises = std::holds_alternative<Softmax>(op) || std::holds_alternative<Norm>(op);
-  if (!normalises || !problem->work || problem->tile_m) return;
-  if (StreamFootprint(context, *problem, {1, 1, 1}) <= problem->budget) return;
+  const auto* norm = std::get_if<Norm>(&op);
   const bool softmax = std::holds_alternative<Softmax>(op);
-  const Int elements = workload.OutputType(group.leader()).shape.Elements();
+  const bool normalises = softmax || (norm != nullptr && norm->kind != NormKind::kBatch);
+  if (!normalises || !problem->work || problem->tile_m) return;
+  const TpuSpec& spec = context.spec();
+  const bool apart = spec.staging.norm_readings > 1 && problem->inputs[0].place == Place::kOffChip;
+  if (!apart && StreamFootprint(context, *problem, {1, 1, 1}) <= problem->budget) return;
+  const Shape& shape = workload.OutputType(group.leader()).shape;
   const ElementOps more = EpilogueOf(workload, group, placement).ops;
-  const ElementOps first = softmax ? ElementOps{3.0, 1.0} : ElementOps{4.0, 0.0};
+  const Int readings = apart ? spec.staging.norm_readings - 1 : 1;
+  ElementOps first = softmax ? ElementOps{3.0, 1.0} : ElementOps{4.0, 0.0};
+  first.simple /= static_cast<double>(readings);
+  first.transcendental /= static_cast<double>(readings);
   const ElementOps second = (softmax ? ElementOps{2.0, 1.0} : ElementOps{3.0, 0.0}) + more;
   const Int in_bits = BitsOf(workload.InputTypes(group.leader())[0].dtype);
   const Int out_bits = BitsOf(workload.tensor(group.output).type.dtype);
-  const VectorUnitSpec unit = context.spec().vector_unit;
-  problem->items = elements;
-  problem->granule = std::min(elements, unit.lanes * unit.sublanes);
+  const VectorUnitSpec unit = spec.vector_unit;
+  // Rows that lie along the lanes are reduced across them, once per reading.
+  const double row_groups = static_cast<double>(problem->items) /
+                            static_cast<double>(shape.Elements() * std::max<Int>(1, unit.sublanes));
+  problem->items = shape.Elements();
+  problem->granule = std::min(problem->items, unit.lanes * unit.sublanes);
+  problem->statistics_readings = readings;
+  problem->launches = apart ? readings + 1 : 1;
   problem->statistics = [=](Int items) {
-    return ElementwiseWork(unit, items, first, Scaled(items, in_bits), Bytes(0));
+    VectorWork work = ElementwiseWork(unit, items, first, Scaled(items, in_bits), Bytes(0));
+    work.cross_lane = row_groups * static_cast<double>(items);
+    return work;
   };
   problem->work = [=](Int items) {
     return ElementwiseWork(unit, items, second, Scaled(items, in_bits), Scaled(items, out_bits));

@@ -24,8 +24,9 @@ StreamProblem WindowedStream(const TpuContext& context, const Workload& workload
                              const FusedGroup& group, const Placement& placement,
                              const Epilogue& epilogue, const InputWindow& window);
 
-// Softmax and norms whose rows do not fit the budget read their input twice, in blocks.
-void ReadLongRowsTwice(const TpuContext& context, const Workload& workload, const FusedGroup& group,
-                       const Placement& placement, StreamProblem* problem);
+// Softmax and norms read their input more than once: as often as the machine's compiler does
+// (StagingSpec::norm_readings), or twice, in blocks, where rows do not fit the budget.
+void ReadRowsAgain(const TpuContext& context, const Workload& workload, const FusedGroup& group,
+                   const Placement& placement, StreamProblem* problem);
 
 }  // namespace cyclecast

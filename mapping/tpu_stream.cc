@@ -32,7 +32,7 @@ class StreamTimer {
       ready_ = std::max(ready_, Load(EngineOf(i), cost));
       AddBytes(input.place, cost.bytes.value() * tiling_.parts);
     }
-    if (problem_.statistics) Read(false);
+    for (Int i = 0; problem_.statistics && i < problem_.statistics_readings; ++i) Read(false);
     Read(true);
     for (std::size_t p = 0; p < bytes_.size(); ++p) {
       if (bytes_[p] == 0) continue;

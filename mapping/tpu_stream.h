@@ -1,7 +1,8 @@
 // Vector and data movement kernels of a TPU: blocks of rows or elements stream through VMEM.
 //
 //   [load constants]
-//   [loop tile: load inputs, statistics]      rows too long for VMEM are read twice
+//   [loop tile: load inputs, statistics]      rows too long for VMEM are read twice; where the
+//                                             compiler makes a kernel of each, more often
 //   loop tile: [load inputs] [vector] [store]
 #pragma once
 
@@ -39,7 +40,9 @@ struct StreamProblem {
   StreamOperand output;
   std::optional<InputWindow> window;  // of the first input, whose items are output positions
   BlockWork work;
-  BlockWork statistics;  // a first reading of the inputs, when rows do not fit
+  BlockWork statistics;  // readings of the inputs before the one that makes the result
+  std::int64_t statistics_readings = 1;
+  std::int64_t launches = 1;  // kernels it is on the machine
   DType dtype = DType::kBf16;
   Bytes budget;
   std::optional<std::int64_t> tile_m, depth, units;

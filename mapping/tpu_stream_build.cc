@@ -22,8 +22,10 @@ class StreamBuilder {
   TpuKernel Build() {
     constants_.resize(static_cast<std::size_t>(tiling_.parts));
     for (Int part = 0; part < tiling_.parts; ++part) AddConstants(part);
-    if (problem_.statistics) {
+    for (Int i = 0; problem_.statistics && i < problem_.statistics_readings; ++i) {
       const AxisLoop loop = nest_.AddLoop(0, "statistics", axis_);
+      before_ = std::move(statistics_);
+      statistics_.clear();
       for (Int part = 0; part < tiling_.parts; ++part) {
         statistics_.push_back(nest_.AddBuffer(Named("statistics", part), 0, 1, Bytes(0)));
         AddTile(part, loop, problem_.statistics, false);
@@ -83,6 +85,7 @@ class StreamBuilder {
       task.reads.insert(task.reads.end(), constants_[core].begin(), constants_[core].end());
       filled.clear();
       if (!last_reading) task.writes = {statistics_[core]};
+      if (!last_reading && !before_.empty()) task.reads.push_back(before_[core]);
       if (last_reading && !statistics_.empty()) task.reads.push_back(statistics_[core]);
       if (last_reading && pieces_.Stores()) {
         filled = {nest_.AddBuffer(Named("out", part), loop.id, tiling_.depth,
@@ -106,7 +109,13 @@ class StreamBuilder {
         axis_.trips() == 1 && tiling_.parts == 1
             ? "one tile"
             : std::to_string(axis_.tiles()) + " tiles of " + std::to_string(axis_.tile());
-    if (problem_.statistics) kernel.mapping += ", read twice";
+    if (problem_.statistics) {
+      kernel.mapping +=
+          problem_.statistics_readings == 1
+              ? ", read twice"
+              : ", read " + std::to_string(1 + problem_.statistics_readings) + " times";
+    }
+    result_.launches = problem_.launches;
     if (tiling_.depth == 1) kernel.mapping += ", single buffered";
     if (tiling_.parts > 1) kernel.mapping += ", " + std::to_string(tiling_.parts) + " cores";
     KernelWork& work = kernel.work;
@@ -116,7 +125,7 @@ class StreamBuilder {
     work.parallel_units = tiling_.parts;
     for (std::size_t i = 0; i < problem_.inputs.size(); ++i) {
       const StreamOperand& input = problem_.inputs[i];
-      const Int readings = problem_.statistics ? 2 : 1;
+      const Int readings = problem_.statistics ? 1 + problem_.statistics_readings : 1;
       work.on_chip_bytes += input.bytes * (input.place == Place::kVmem ? 1 : 2) * readings;
       if (input.place != Place::kOffChip) continue;
       (input.is_weight ? work.weight_bytes : work.input_bytes) += input.bytes;
@@ -139,7 +148,7 @@ class StreamBuilder {
   TileAxis axis_;
   NestBuilder nest_;
   std::vector<std::vector<BufferId>> constants_;
-  std::vector<BufferId> statistics_;
+  std::vector<BufferId> statistics_, before_;  // of a reading and of the one before, by part
   TpuKernel result_;
 };
 
@@ -154,8 +163,8 @@ Bytes StreamFootprint(const TpuContext& context, const StreamProblem& problem,
   for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
     const StreamOperand& input = problem.inputs[i];
     if (StreamPieces::LoadsConstant(input)) bytes += input.bytes;
-    // Two readings have buffers of their own.
-    const Int readings = problem.statistics ? 2 : 1;
+    // Readings have buffers of their own.
+    const Int readings = problem.statistics ? 1 + problem.statistics_readings : 1;
     if (StreamPieces::LoadsTile(input)) {
       bytes += pieces.InputBytes(i, axis.tile()) * slots * readings;
     }

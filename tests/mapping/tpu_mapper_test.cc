@@ -213,6 +213,19 @@ TEST_F(TpuMapper, RowsTooLongForVmemAreReadTwice) {
   EXPECT_THAT(schedule.kernels[0].mapping, HasSubstr("read twice"));
 }
 
+TEST_F(TpuMapper, NormsReadTheirOperandAsOftenAsTheCompilerDoes) {
+  // [64,32] in bf16: 4096 B. Three kernels: two statistics and the result, each with its launch.
+  spec_->staging.norm_readings = 3;
+  spec_->launch.overhead = Seconds(10e-9);
+  spec_->vmem.capacity = Bytes(64 << 10);
+  const Kernel kernel = Map(Single(Norm{}, Shape{64, 32})).kernels.at(0);
+  EXPECT_THAT(kernel.mapping, HasSubstr("read 3 times"));
+  EXPECT_EQ(kernel.launch, Cycles(3 * 10));
+  // Scale and shift, two vectors of 32, are loaded once.
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kLoad), Bytes(3 * 4096 + 2 * 32 * 2));
+  EXPECT_EQ(MovedBy(kernel, TaskKind::kStore), Bytes(4096));
+}
+
 TEST_F(TpuMapper, EveryKindOfVectorAndMovementOpMovesItsBytes) {
   const Shape image{1, 8, 8, 8};
   const Bytes in(8 * 64 * 2);
