@@ -244,6 +244,15 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
   AddOutput(predict, &o->learn.output);
   predict->callback([=] { *chosen = WithPairs(o, [o] { return RunPredict(o->learn); }); });
 
+  auto* explain =
+      app->add_subcommand("explain", "What moves the correction of a kernel away from its base");
+  AddTraces(explain, &o->learn, true);
+  explain->add_option("--residual", o->learn.residual, "Trained model; else the one that ships");
+  explain->add_option("--rows", o->learn.rows, "How many rows to explain one by one");
+  explain->add_option("--top", o->learn.top, "How many features to name for each");
+  AddOutput(explain, &o->learn.output);
+  explain->callback([=] { *chosen = [o] { return RunExplain(o->learn); }; });
+
   auto* features = app->add_subcommand("features", "The features a residual sees");
   AddTraces(features, &o->learn, false);
   features->add_option("--base", o->learn.base, "Model the features come from")

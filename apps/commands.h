@@ -65,6 +65,7 @@ struct LearnCommand {  // train, evaluate, predict, report
   std::uint64_t seed = 1;
   int jobs = 1;
   bool skip_bad = false;
+  std::size_t rows = 10, top = 5;  // explain: rows of the trace, features of each
   std::map<std::string, std::string> params;
   ReportFormat format = ReportFormat::kText;
   OutputOptions output;
@@ -73,6 +74,7 @@ Status RunTrain(const LearnCommand& options);
 Status RunEvaluate(const LearnCommand& options);
 Result<Evaluation> EvaluateTraces(const LearnCommand& options);
 Status RunPredict(const LearnCommand& options);
+Status RunExplain(const LearnCommand& options);
 Status RunFeatures(bool describe, const LearnCommand& options);
 
 struct ChoicesCommand {

@@ -73,9 +73,17 @@ std::vector<std::pair<std::string, std::string>> ToXgboost(const BoosterParams& 
 
 constexpr const char* kMarginOfTraining =
     R"({"type": 1, "training": true, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})";
+constexpr const char* kContributions =
+    R"({"type": 2, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})";
 constexpr const char* kMarginInPlace =
     R"({"type": 1, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false, "missing": NaN, "cache_id": 0})";
 
+Error WrongColumns(std::size_t trained, std::size_t given) {
+  return Error("the model was trained on " + std::to_string(trained) + " columns, the matrix has " +
+               std::to_string(given));
+}
+
+// `rows`: how many numbers there must be.
 Status CopyResult(int code, bst_ulong const* shape, bst_ulong dimensions, const float* values,
                   std::size_t rows, std::vector<float>* out) {
   if (code != 0) return Failure("predict");
@@ -173,10 +181,7 @@ Result<Booster> Booster::LoadJson(std::string_view json) {
 }
 
 Result<std::vector<float>> Booster::Predict(const MatrixView& matrix) const {
-  if (matrix.columns != columns_) {
-    return Error("the model was trained on " + std::to_string(columns_) +
-                 " columns, the matrix has " + std::to_string(matrix.columns));
-  }
+  if (matrix.columns != columns_) return WrongColumns(columns_, matrix.columns);
   std::vector<float> margin;
   if (matrix.rows == 0) return margin;
   const Status silent = Silence();
@@ -194,6 +199,24 @@ Result<std::vector<float>> Booster::Predict(const MatrixView& matrix) const {
   const Status copied = CopyResult(code, shape, dimensions, values, matrix.rows, &margin);
   if (!copied.ok()) return copied.error();
   return margin;
+}
+
+Result<std::vector<float>> Booster::Contributions(const MatrixView& matrix) const {
+  if (matrix.columns != columns_) return WrongColumns(columns_, matrix.columns);
+  std::vector<float> shares;
+  if (matrix.rows == 0) return shares;
+  if (const Status silent = Silence(); !silent.ok()) return silent.error();
+  OwnedMatrix owned;
+  if (const Status filled = owned.Fill(matrix, 1); !filled.ok()) return filled.error();
+  bst_ulong const* shape = nullptr;
+  bst_ulong dimensions = 0;
+  const float* values = nullptr;
+  const int code = XGBoosterPredictFromDMatrix(handle_->booster, owned.get(), kContributions,
+                                               &shape, &dimensions, &values);
+  const Status copied =
+      CopyResult(code, shape, dimensions, values, matrix.rows * (matrix.columns + 1), &shares);
+  if (!copied.ok()) return copied.error();
+  return shares;
 }
 
 Result<std::string> Booster::SaveJson() const {

@@ -75,6 +75,9 @@ class Booster {
 
   // The sum of the trees for every row. No copy of the matrix is made.
   Result<std::vector<float>> Predict(const MatrixView& matrix) const;
+  // The Shapley values of every row: [rows, columns + 1], the last one the trees' mean. They add up
+  // to what Predict() says.
+  Result<std::vector<float>> Contributions(const MatrixView& matrix) const;
   Result<std::string> SaveJson() const;
   std::size_t columns() const { return columns_; }
 

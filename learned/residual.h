@@ -78,6 +78,8 @@ class ResidualModel {
   void KeepProbes(std::string trace) { info_.probes = std::move(trace); }
   const Calibration& calibration() const { return calibration_; }
   const std::vector<Forest>& members() const { return members_; }
+  // log(corrected / base) of a class before the trees say anything.
+  double Bias(OpClass op_class) const { return bias_[static_cast<std::size_t>(op_class)]; }
   // Features the trees see, as columns of DescribeFeatures().
   const std::vector<int>& columns() const { return columns_; }
 

@@ -190,6 +190,12 @@ TEST(Cli, TrainsOnSyntheticTracesAndPredictsEveryRowInOrder) {
   EXPECT_GT(base, 0);
   EXPECT_LT(corrected, base);  // it must have learned something of the effects
 
+  const CommandResult explained =
+      RunCyclecast({"explain", "--trace", test, "--residual", model, "--rows", "3", "--top", "2"});
+  EXPECT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_THAT(explained.out, HasSubstr("other features"));
+  EXPECT_THAT(explained.out, HasSubstr("importance over"));
+
   const CommandResult predicted = RunCyclecast({"predict", "--trace", test, "--residual", model});
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
   const auto lines = Lines(predicted.out);
