@@ -225,6 +225,7 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
                    "Train and test on this many grouped folds")
       ->check(CLI::Range(2, 100))
       ->excludes(residual);
+  evaluate->add_option("--worst", o->learn.worst, "Text: list the rows with the largest errors");
   AddFormat(evaluate, &o->learn.format);
   AddOutput(evaluate, &o->learn.output);
   evaluate->callback([=] { *chosen = WithPairs(o, [o] { return RunEvaluate(o->learn); }); });

@@ -66,6 +66,7 @@ struct LearnCommand {  // train, evaluate, predict, report
   int jobs = 1;
   bool skip_bad = false;
   std::size_t rows = 10, top = 5;  // explain: rows of the trace, features of each
+  std::size_t worst = 0;           // evaluate: rows to list
   std::map<std::string, std::string> params;
   ReportFormat format = ReportFormat::kText;
   OutputOptions output;

@@ -137,7 +137,7 @@ Status RunEvaluate(const LearnCommand& command) {
   if (Status free = CheckOutput(command.output); !free.ok()) return free;
   const Result<Evaluation> evaluation = EvaluateTraces(command);
   if (!evaluation.ok()) return evaluation.error();
-  return WriteOutput(command.output, EvaluationReport(*evaluation, command.format));
+  return WriteOutput(command.output, EvaluationReport(*evaluation, command.format, command.worst));
 }
 
 Result<Evaluation> EvaluateTraces(const LearnCommand& command) {

@@ -257,7 +257,35 @@ void EvaluationRow(const EvaluationBlock& block, const ErrorFigures& f, TextTabl
               interval ? Fixed(block.median_width, 3) : ""});
 }
 
-std::string EvaluationText(const Evaluation& evaluation) {
+// log(predicted / measured) of the corrected model, or of the simulated one where there is none.
+double LogError(const EvaluatedRow& row) {
+  return std::log((row.corrected > 0 ? row.corrected : row.simulated) / row.measured);
+}
+
+std::string WorstRows(const std::vector<EvaluatedRow>& rows, std::size_t worst) {
+  std::vector<const EvaluatedRow*> order;
+  for (const EvaluatedRow& row : rows) order.push_back(&row);
+  std::stable_sort(order.begin(), order.end(), [](const EvaluatedRow* a, const EvaluatedRow* b) {
+    return std::abs(LogError(*a)) > std::abs(LogError(*b));
+  });
+  order.resize(std::min(worst, order.size()));
+  TextTable table;
+  table.Column("worst rows on");
+  table.Column("class");
+  for (const char* header : {"measured us", "analytical", "simulated", "corrected", "error %"}) {
+    table.Column(header, true);
+  }
+  table.Column("kernel");
+  for (const EvaluatedRow* row : order) {
+    table.Row({row->device, std::string(Name(row->op_class)), Fixed(row->measured, 3),
+               Fixed(row->analytical, 3), Fixed(row->simulated, 3),
+               row->corrected > 0 ? Fixed(row->corrected, 3) : "-",
+               fmt::format("{:+.1f}", std::expm1(LogError(*row)) * 100), row->label});
+  }
+  return table.Text();
+}
+
+std::string EvaluationText(const Evaluation& evaluation, std::size_t worst) {
   TextTable table;
   table.Column("data");
   table.Column("model");
@@ -268,7 +296,9 @@ std::string EvaluationText(const Evaluation& evaluation) {
   for (const EvaluationBlock& block : evaluation.blocks) {
     for (const ErrorFigures& figures : block.models) EvaluationRow(block, figures, &table);
   }
-  return evaluation.title + "\n\n" + table.Text() + Lines("note", evaluation.notes);
+  std::string text = evaluation.title + "\n\n" + table.Text() + Lines("note", evaluation.notes);
+  if (worst > 0) text += '\n' + WorstRows(evaluation.rows, worst);
+  return text;
 }
 
 std::string EvaluationCsv(const Evaluation& evaluation) {
@@ -312,7 +342,7 @@ std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat f
   return CompareText(estimates, top);
 }
 
-std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format) {
+std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format, std::size_t worst) {
   switch (format) {
     case ReportFormat::kJson:
       return ToJson(evaluation, true).dump(2) + '\n';
@@ -321,7 +351,7 @@ std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format) 
     case ReportFormat::kText:
       break;
   }
-  return EvaluationText(evaluation);
+  return EvaluationText(evaluation, worst);
 }
 
 }  // namespace cyclecast

@@ -25,8 +25,10 @@ std::string EstimateReport(const Estimate& estimate, ReportFormat format, std::s
 // kernels in the same order.
 std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat format,
                           std::size_t top = 0);
-// Error figures per block; JSON carries the rows too, CSV is one line per block and model.
-std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format);
+// Error figures per block; JSON carries the rows too, CSV is one line per block and model. Text
+// ends with the `worst` rows, those the last of the models errs most on.
+std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format,
+                             std::size_t worst = 0);
 
 // Chrome trace event JSON of the estimate's timeline: a track per resource, a slice per task.
 // `schedule` is what was estimated. Opens in ui.perfetto.dev and speedscope. One trace

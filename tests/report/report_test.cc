@@ -119,6 +119,25 @@ TEST(EvaluationReport, TextAndCsvCarryTheFigures) {
             std::string::npos);
 }
 
+TEST(EvaluationReport, ListsTheWorstRowsFirst) {
+  Evaluation evaluation = SampleEvaluation();
+  EvaluatedRow good, bad;
+  good.device = bad.device = "d";
+  good.label = "good";
+  bad.label = "bad";
+  good.measured = bad.measured = 10;
+  good.analytical = bad.analytical = 10;
+  good.simulated = 11;  // +10 %
+  bad.simulated = 5;    // -50 %
+  evaluation.rows = {good, bad};
+  const std::string one = EvaluationReport(evaluation, ReportFormat::kText, 1);
+  EXPECT_NE(one.find("-50.0"), std::string::npos) << one;
+  EXPECT_EQ(one.find("good"), std::string::npos) << one;
+  const std::string both = EvaluationReport(evaluation, ReportFormat::kText, 5);
+  EXPECT_LT(both.find("bad"), both.find("good")) << both;
+  EXPECT_EQ(EvaluationReport(evaluation, ReportFormat::kText).find("worst"), std::string::npos);
+}
+
 TEST(EvaluationReport, CoverageIsInPerCent) {
   Evaluation evaluation = SampleEvaluation();
   evaluation.blocks[0].models[0].model = "corrected";
