@@ -22,6 +22,7 @@ struct Options {
   ChoicesCommand choices;
   VerifyCommand verify;
   GenerateCommand generate;
+  SuggestCommand suggest;
   LearnCommand learn;
   ReportCommand report;
   OutputOptions output;
@@ -183,8 +184,29 @@ void AddRunCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* ch
   });
 }
 
+void AddSuggest(CLI::App* trace, const std::shared_ptr<Options>& o, Action* chosen) {
+  auto* suggest = trace->add_subcommand("suggest", "Which kernels to profile next, in order");
+  suggest->add_option("--trace", o->suggest.candidates, "Candidates; repeatable")->required();
+  suggest->add_option("--measured", o->suggest.measured, "Traces measured already; repeatable");
+  suggest->add_option("-m,--machine", o->suggest.machine,
+                      "Price every row on this machine instead of the traces' devices");
+  suggest->add_option("--residual", o->suggest.residual,
+                      "Trained model whose doubt counts; else the one that ships");
+  suggest->add_option("--base", o->suggest.base, "Model the features come from")
+      ->check(CLI::IsMember({"simulated", "analytical"}));
+  suggest->add_option("--rows", o->suggest.rows, "How many")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+  suggest->add_option("--random-share", o->suggest.random_share, "Share drawn at random")
+      ->check(CLI::Range(0.0, 1.0));
+  suggest->add_option("--seed", o->suggest.seed, "Of what is drawn at random");
+  suggest->add_flag("--skip-bad", o->suggest.skip_bad,
+                    "Leave out rows that cannot be priced, with a counted warning");
+  AddOutput(suggest, &o->suggest.output);
+  suggest->callback([=] { *chosen = [o] { return RunTraceSuggest(o->suggest); }; });
+}
+
 void AddTraceCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* chosen) {
-  auto* trace = app->add_subcommand("trace", "Import or generate traces");
+  auto* trace = app->add_subcommand("trace", "Import, generate or plan traces");
   trace->require_subcommand(1);
   auto* tables = trace->add_subcommand("import", "Turn measured tables into a trace");
   tables->add_option("--from", o->imported.from, "Format of the tables")
@@ -205,6 +227,7 @@ void AddTraceCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
   generate->add_option("-j,--jobs", o->generate.jobs, "Processes")->check(CLI::Range(1, 256));
   AddOutput(generate, &o->generate.output);
   generate->get_option("--output")->required();
+  AddSuggest(trace, o, chosen);
   generate->callback([=] { *chosen = [o] { return RunTraceGenerate(o->generate); }; });
 }
 

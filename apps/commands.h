@@ -55,6 +55,18 @@ struct GenerateCommand {
 };
 Status RunTraceGenerate(const GenerateCommand& options);
 
+struct SuggestCommand {
+  std::vector<std::string> candidates, measured;
+  std::string machine, residual;
+  std::string base = "simulated";
+  std::size_t rows = 50;
+  double random_share = 0.2;
+  std::uint64_t seed = 1;
+  bool skip_bad = false;
+  OutputOptions output;
+};
+Status RunTraceSuggest(const SuggestCommand& options);
+
 struct LearnCommand {  // train, evaluate, predict, report
   std::vector<std::string> traces;
   std::string machine;  // overrides the trace's devices

@@ -20,15 +20,6 @@
 namespace cyclecast {
 namespace {
 
-// The samples that were priced, in order.
-std::vector<TraceSample> PricedOnly(Samples samples) {
-  std::vector<TraceSample> kept;
-  for (std::size_t i = 0; i < samples.samples.size(); ++i) {
-    if (samples.priced[i]) kept.push_back(std::move(samples.samples[i]));
-  }
-  return kept;
-}
-
 TrainOptions OptionsOf(const LearnCommand& command, ProgressLine* progress) {
   TrainOptions options;
   options.base = command.base;

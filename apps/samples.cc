@@ -56,4 +56,12 @@ Result<Samples> CollectSamples(const std::vector<std::string>& traces, const std
   return samples;
 }
 
+std::vector<TraceSample> PricedOnly(Samples samples) {
+  std::vector<TraceSample> kept;
+  for (std::size_t i = 0; i < samples.samples.size(); ++i) {
+    if (samples.priced[i]) kept.push_back(std::move(samples.samples[i]));
+  }
+  return kept;
+}
+
 }  // namespace cyclecast

@@ -22,4 +22,7 @@ struct Samples {
 Result<Samples> CollectSamples(const std::vector<std::string>& traces, const std::string& machine,
                                bool simulate, bool skip_bad);
 
+// The samples that were priced, in order.
+std::vector<TraceSample> PricedOnly(Samples samples);
+
 }  // namespace cyclecast

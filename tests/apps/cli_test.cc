@@ -196,6 +196,12 @@ TEST(Cli, TrainsOnSyntheticTracesAndPredictsEveryRowInOrder) {
   EXPECT_THAT(explained.out, HasSubstr("other features"));
   EXPECT_THAT(explained.out, HasSubstr("importance over"));
 
+  const CommandResult suggested = RunCyclecast({"trace", "suggest", "--trace", test, "--measured",
+                                                trace, "--residual", model, "--rows", "5"});
+  EXPECT_EQ(suggested.exit_code, 0) << suggested.err;
+  EXPECT_EQ(Lines(suggested.out).size(), 6U);  // a header and the rows
+  EXPECT_THAT(suggested.out, HasSubstr("picked_by"));
+
   const CommandResult predicted = RunCyclecast({"predict", "--trace", test, "--residual", model});
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
   const auto lines = Lines(predicted.out);
