@@ -64,6 +64,8 @@ struct MatrixUnitSpec {
   std::int64_t weight_rows_per_cycle = 1;  // rows of weights loaded per cycle
   PerDType passes;             // passes a product takes; 1 = native rate, 0.5 = double rate
   std::int64_t row_align = 8;  // M is padded to this (sublanes)
+  // Independent groups of rows: where the contraction fits one, each streams vectors of its own.
+  std::int64_t row_groups = 1;
 };
 
 struct VectorUnitSpec {

@@ -35,7 +35,10 @@ const KeyTable<MatrixUnitSpec>& MatrixUnitKeys() {
                     "rate, 0.5 twice that. A type left out takes the value of the next wider one "
                     "of its kind, else 1.")
           .Optional("row_align", &MatrixUnitSpec::row_align, Integer(Between(1, 65536)),
-                    "Rows of activations (M) are padded to a multiple of this.");
+                    "Rows of activations (M) are padded to a multiple of this.")
+          .Optional("row_groups", &MatrixUnitSpec::row_groups, Integer(Between(1, 64)),
+                    "Groups of rows that work on vectors of their own where the contraction fits "
+                    "one group.");
   return keys;
 }
 

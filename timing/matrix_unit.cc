@@ -42,14 +42,22 @@ FoldTime TimeOf(const MatrixUnitSpec& unit, const ArrayFold& fold, std::int64_t 
   return {std::max(fold.load, fold.stream) * folds, std::min(fold.load, fold.stream) + fold.skew};
 }
 
+// The groups of rows that share a stream: all there are, where `contraction` fits one of them.
+std::int64_t GroupsFor(const MatrixUnitSpec& unit, Dataflow dataflow, std::int64_t contraction) {
+  if (dataflow == Dataflow::kOutputStationary) return 1;
+  return contraction * unit.row_groups <= unit.rows ? unit.row_groups : 1;
+}
+
 ArrayFold FoldWithPasses(const MatrixUnitSpec& unit, Dataflow dataflow, double passes,
-                         std::int64_t streamed) {
+                         std::int64_t streamed, std::int64_t groups) {
   ArrayFold fold;
   if (dataflow != Dataflow::kOutputStationary) {
     fold.load = Cycles(CeilDiv(unit.rows, unit.weight_rows_per_cycle));
   }
-  fold.stream = CeilCycles(static_cast<double>(streamed) * passes / unit.rows_per_cycle);
-  fold.skew = CeilCycles(static_cast<double>(unit.rows + unit.columns - 2) / unit.rows_per_cycle);
+  fold.stream =
+      CeilCycles(static_cast<double>(CeilDiv(streamed, groups)) * passes / unit.rows_per_cycle);
+  fold.skew =
+      CeilCycles(static_cast<double>(unit.rows / groups + unit.columns - 2) / unit.rows_per_cycle);
   return fold;
 }
 
@@ -59,15 +67,17 @@ bool Less(const FoldTime& a, const FoldTime& b) {
 
 }  // namespace
 
-ArrayFold FoldOf(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
-                 std::int64_t streamed) {
-  return FoldWithPasses(unit, dataflow, ForDType(unit.passes, dtype), streamed);
+ArrayFold FoldOf(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype, std::int64_t streamed,
+                 std::int64_t contraction) {
+  return FoldWithPasses(unit, dataflow, ForDType(unit.passes, dtype), streamed,
+                        GroupsFor(unit, dataflow, contraction));
 }
 
 ArrayShare BestShare(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
                      const MatrixTile& tile) {
   const Roles roles = RolesOf(dataflow, tile);
   const double passes = ForDType(unit.passes, dtype);
+  const std::int64_t groups = GroupsFor(unit, dataflow, tile.k);
   const std::int64_t row_folds = CeilDiv(roles.rows, unit.rows);
   const std::int64_t column_folds = CeilDiv(roles.columns, unit.columns);
   ArrayShare best;
@@ -88,7 +98,7 @@ ArrayShare BestShare(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
       share.arrays *= CeilDiv(roles.streamed, share.streamed);
     }
     const FoldTime time =
-        TimeOf(unit, FoldWithPasses(unit, dataflow, passes, share.streamed), share.folds);
+        TimeOf(unit, FoldWithPasses(unit, dataflow, passes, share.streamed, groups), share.folds);
     if (by_stream == 1 || Less(time, best_time)) {
       best = share;
       best_time = time;
@@ -100,7 +110,7 @@ ArrayShare BestShare(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
 TaskCost MatrixTaskCost(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
                         const MatrixTile& tile) {
   const ArrayShare share = BestShare(unit, dataflow, dtype, tile);
-  const ArrayFold fold = FoldOf(unit, dataflow, dtype, share.streamed);
+  const ArrayFold fold = FoldOf(unit, dataflow, dtype, share.streamed, tile.k);
   TaskCost cost;
   const FoldTime time = TimeOf(unit, fold, share.folds);
   cost.occupancy = time.occupancy;
@@ -118,7 +128,8 @@ TaskCost MatrixTaskCost(const MatrixUnitSpec& unit, Dataflow dataflow, DType dty
 
 Macs PaddedMacs(const MatrixUnitSpec& unit, Dataflow dataflow, const MatrixTile& tile) {
   const Roles roles = RolesOf(dataflow, tile);
-  return Macs(RoundUp(roles.rows, unit.rows) * RoundUp(roles.columns, unit.columns) *
+  const std::int64_t group = unit.rows / GroupsFor(unit, dataflow, tile.k);
+  return Macs(RoundUp(roles.rows, group) * RoundUp(roles.columns, unit.columns) *
               Aligned(unit, dataflow, roles.streamed));
 }
 

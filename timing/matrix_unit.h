@@ -36,8 +36,11 @@ struct ArrayFold {
   Cycles skew;    // until the last product has left
 };
 
-// The fold of a product on one array whose moving operand has `streamed` vectors.
-ArrayFold FoldOf(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype, std::int64_t streamed);
+// The fold of a product on one array whose moving operand has `streamed` vectors of `contraction`
+// elements. Where those fit one group of rows (MatrixUnitSpec::row_groups), every group holds the
+// stationary operand and takes its part of the stream, and sums pass only its rows.
+ArrayFold FoldOf(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype, std::int64_t streamed,
+                 std::int64_t contraction);
 
 // How a product is shared by the arrays of a core: every array does `folds` folds of `streamed`
 // vectors, the busiest one counted.

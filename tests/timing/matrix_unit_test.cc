@@ -94,6 +94,23 @@ TEST(MatrixUnit, ShadowRegistersHideTheWeightLoadBehindALongStream) {
   EXPECT_EQ(cost.latency, Cycles(128 + 254));
 }
 
+TEST(MatrixUnit, RowGroupsShareTheStreamOfAShortContraction) {
+  // 256x256 in two groups of 128 rows: K = 128 fits one. 512 vectors in two streams of 256; sums
+  // pass 128 rows: 128 + 256 - 2 = 382. K = 129 does not fit: one stream, 510.
+  MatrixUnitSpec unit = Overlapped(256, 256);
+  unit.weight_rows_per_cycle = 8;
+  unit.row_groups = 2;
+  const TaskCost half = MatrixTaskCost(unit, kWs, DType::kInt8, MatrixTile{512, 256, 128});
+  EXPECT_EQ(half.occupancy, Cycles(256));
+  EXPECT_EQ(half.latency, Cycles(32 + 382));
+  EXPECT_EQ(half.useful, Cycles(256));  // 512 x 256 x 128 over 65,536 a cycle
+  const TaskCost whole = MatrixTaskCost(unit, kWs, DType::kInt8, MatrixTile{512, 256, 129});
+  EXPECT_EQ(whole.occupancy, Cycles(512));
+  EXPECT_EQ(whole.latency, Cycles(32 + 510));
+  EXPECT_EQ(PaddedMacs(unit, kWs, MatrixTile{512, 256, 128}), Macs(512 * 256 * 128));
+  EXPECT_EQ(PaddedMacs(unit, kWs, MatrixTile{512, 256, 129}), Macs(512 * 256 * 256));
+}
+
 TEST(MatrixUnit, ProductOfOneRowIsBoundByItsWeightLoad) {
   // ARM SCALE-Sim #51 counted a GEMV like a full GEMM: 256,256,768 is 2*6 folds of 256 = 3072, all
   // useful; 1,256,768 is 12 folds of max(load 128, stream 1), of which 127 wait, and 12 are useful.
