@@ -56,8 +56,8 @@ ArrayFold FoldWithPasses(const MatrixUnitSpec& unit, Dataflow dataflow, double p
   }
   fold.stream =
       CeilCycles(static_cast<double>(CeilDiv(streamed, groups)) * passes / unit.rows_per_cycle);
-  fold.skew =
-      CeilCycles(static_cast<double>(unit.rows / groups + unit.columns - 2) / unit.rows_per_cycle);
+  const std::int64_t steps = unit.rows / groups + unit.columns - 2;
+  fold.skew = CeilCycles(static_cast<double>(steps) / unit.rows_per_cycle);
   return fold;
 }
 
