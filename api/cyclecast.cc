@@ -1,6 +1,7 @@
 // The C interface; see cyclecast.h.
 #include "api/cyclecast.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
@@ -34,9 +35,7 @@ const char* OrElse(const char* text, const char* standard) {
 
 struct cyclecast_session {
   cyclecast_session(cyclecast::ConfigRoot root, cyclecast::Machine machine, std::size_t cache)
-      : pricer(std::move(root), "", false),
-        on{std::move(machine), nullptr},
-        cached_kernels_(cache) {
+      : on{std::move(machine), nullptr}, root_(std::move(root)), cached_kernels_(cache) {
     on.platform = cyclecast::MakePlatform(on.machine);
   }
 
@@ -57,7 +56,6 @@ struct cyclecast_session {
     return cyclecast::Unit{};
   }
 
-  cyclecast::RowPricer pricer;
   cyclecast::LoadedMachine on;
   std::unique_ptr<cyclecast::CostModel> model;
 
@@ -86,7 +84,7 @@ struct cyclecast_session {
     row.device = on.machine.name;
     row.kernel = *std::move(parsed);
     row.tile = {kernel.tile_m, kernel.tile_n, kernel.tile_k};
-    const auto schedule = pricer.Map(on, row);
+    const auto schedule = cyclecast::MapRow(row, on, root_);
     if (!schedule.ok()) return schedule.error();
     const auto made = model->estimate(*schedule);
     if (!made.ok()) return made.error();
@@ -103,6 +101,7 @@ struct cyclecast_session {
     return cyclecast::Unit{};
   }
 
+  cyclecast::ConfigRoot root_;
   std::size_t cached_kernels_;
   std::shared_mutex mutex_;  // of known_
   std::unordered_map<std::string, cyclecast_estimate> known_;

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "analytical/analytical_model.h"
 #include "api/pricing.h"
 #include "learned/corrected_model.h"
+#include "mapping/mapper.h"
+#include "traces/trace_csv.h"
 
 namespace cyclecast {
 namespace {
@@ -37,6 +40,38 @@ std::vector<std::string> ShippedModels(const Machine& machine, const ConfigRoot&
   return files;
 }
 
+// A base by the name that residuals have for it.
+std::unique_ptr<CostModel> MakeBase(const std::string& name, const SimulatedOptions& options) {
+  return name == "analytical" ? MakeAnalyticalModel() : MakeSimulatedModel(options);
+}
+
+// How far the base has moved since the residual was trained: the largest |now / then - 1| over the
+// probes of the machine, 0 where the residual keeps none of it. Errors: a probe that can no longer
+// be priced.
+struct BaseDrift {
+  double share = 0;
+  std::string kernel;  // the probe it was found on
+};
+Result<BaseDrift> DriftOf(const ResidualInfo& info, const Machine& machine,
+                          const ConfigRoot& root) {
+  BaseDrift drift;
+  if (info.probes.empty()) return drift;
+  const Result<Trace> probes = ParseTrace(info.probes, "probes of the residual");
+  if (!probes.ok()) return probes.error();
+  const std::unique_ptr<CostModel> base = MakeBase(info.base, {});
+  const LoadedMachine loaded{machine, MakePlatform(machine)};
+  for (const TraceRow& row : probes->rows) {
+    if (row.device != machine.name || !row.measured_us) continue;
+    const Result<Schedule> schedule = MapRow(row, loaded, root);
+    if (!schedule.ok()) return schedule.error();
+    const Result<Estimate> now = base->estimate(*schedule);
+    if (!now.ok()) return now.error();
+    const double share = std::abs(now->Time().value() * 1e6 / *row.measured_us - 1.0);
+    if (share > drift.share) drift = {share, LabelOf(row)};
+  }
+  return drift;
+}
+
 constexpr double kToleratedDrift = 0.01;
 
 Result<std::string> DriftWarning(const ResidualModel& model, const std::string& file,
@@ -53,9 +88,7 @@ Result<std::string> DriftWarning(const ResidualModel& model, const std::string& 
 // On the base that the residual was trained on.
 Result<std::unique_ptr<CostModel>> MakeCorrected(const ModelOptions& options,
                                                  std::shared_ptr<const ResidualModel> residual) {
-  std::unique_ptr<CostModel> base = residual->info().base == "analytical"
-                                        ? MakeAnalyticalModel()
-                                        : MakeSimulatedModel(options.simulated);
+  std::unique_ptr<CostModel> base = MakeBase(residual->info().base, options.simulated);
   return MakeCorrectedModel(std::move(base), std::move(residual));
 }
 

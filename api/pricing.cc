@@ -2,7 +2,6 @@
 #include "api/pricing.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -25,14 +24,25 @@ Status Run(const CostModel& model, const Schedule& schedule, BaseSample* base) {
   return Unit{};
 }
 
+}  // namespace
+
+Result<Schedule> MapRow(const TraceRow& row, const LoadedMachine& machine, const ConfigRoot& root) {
+  const auto find = [&root](const std::string& name, DType dtype) -> Result<Workload> {
+    WorkloadOptions options;
+    options.set["dtype"] = std::string(Name(dtype));
+    Result<LoadedWorkload> loaded = LoadWorkload(name, root, options);
+    if (!loaded.ok()) return loaded.error();
+    return std::move(loaded->workload);
+  };
+  return ScheduleOf(row, machine.machine, machine.platform, find);
+}
+
 std::string LabelOf(const TraceRow& row) {
   std::string label = row.ShapeKey();
   constexpr std::size_t kLongest = 90;
   if (label.size() > kLongest) label = label.substr(0, kLongest - 3) + "...";
   return label;
 }
-
-}  // namespace
 
 RowPricer::RowPricer(ConfigRoot root, std::string machine, bool simulate)
     : root_(std::move(root)),
@@ -43,31 +53,15 @@ RowPricer::RowPricer(ConfigRoot root, std::string machine, bool simulate)
 Status RowPricer::Price(const TraceRow& row, TraceSample* sample) {
   const auto machine = MachineOf(override_.empty() ? row.device : override_);
   if (!machine.ok()) return machine.error();
-  return PriceOn(**machine, row, sample);
-}
-
-Status RowPricer::PriceOn(const LoadedMachine& machine, const TraceRow& row,
-                          TraceSample* sample) const {
   sample->row = row;
-  sample->machine = machine.machine.name;
-  sample->clock = machine.machine.clock();
-  const Result<Schedule> schedule = Map(machine, row);
+  sample->machine = (*machine)->machine.name;
+  sample->clock = (*machine)->machine.clock();
+  const Result<Schedule> schedule = MapRow(row, **machine, root_);
   if (!schedule.ok()) return schedule.error();
   sample->label = LabelOf(row);
   if (Status s = Run(*analytical_, *schedule, &sample->analytical); !s.ok()) return s;
   if (simulated_ == nullptr) return Unit{};
   return Run(*simulated_, *schedule, &sample->simulated);
-}
-
-Result<Schedule> RowPricer::Map(const LoadedMachine& machine, const TraceRow& row) const {
-  const auto find = [this](const std::string& name, DType dtype) -> Result<Workload> {
-    WorkloadOptions options;
-    options.set["dtype"] = std::string(Name(dtype));
-    Result<LoadedWorkload> loaded = LoadWorkload(name, root_, options);
-    if (!loaded.ok()) return loaded.error();
-    return std::move(loaded->workload);
-  };
-  return ScheduleOf(row, machine.machine, machine.platform, find);
 }
 
 Result<const LoadedMachine*> RowPricer::MachineOf(const std::string& name) {
@@ -103,26 +97,6 @@ Result<std::string> BaseProbes(const std::vector<TraceSample>& samples, std::str
     }
   }
   return TraceText(probes);
-}
-
-Result<BaseDrift> DriftOf(const ResidualInfo& info, const Machine& machine,
-                          const ConfigRoot& root) {
-  BaseDrift drift;
-  if (info.probes.empty()) return drift;
-  const Result<Trace> probes = ParseTrace(info.probes, "probes of the residual");
-  if (!probes.ok()) return probes.error();
-  const RowPricer pricer(root, "", info.base == "simulated");
-  const LoadedMachine loaded{machine, MakePlatform(machine)};
-  for (const TraceRow& row : probes->rows) {
-    if (row.device != machine.name || !row.measured_us) continue;
-    TraceSample sample;
-    if (Status priced = pricer.PriceOn(loaded, row, &sample); !priced.ok()) return priced.error();
-    const Result<const BaseSample*> now = BaseOf(sample, info.base);
-    if (!now.ok()) return now.error();
-    const double share = std::abs((*now)->Total() / *row.measured_us - 1.0);
-    if (share > drift.share) drift = {share, sample.label};
-  }
-  return drift;
 }
 
 }  // namespace cyclecast

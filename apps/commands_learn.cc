@@ -10,7 +10,6 @@
 #include "apps/residuals.h"
 #include "apps/samples.h"
 #include "io/csv.h"
-#include "io/machine_loader.h"
 #include "io/report/table.h"
 #include "learned/evaluate.h"
 #include "learned/residual.h"
@@ -110,14 +109,12 @@ std::string FeatureList() {
 Status RunTrain(const LearnCommand& command) {
   if (Status free = CheckOutput(command.output); !free.ok()) return free;
   const bool simulate = command.base == "simulated";
-  Result<Samples> samples =
-      CollectSamples(command.traces, command.machine, simulate, command.skip_bad);
+  const auto samples = CollectPriced(command.traces, command.machine, simulate, command.skip_bad);
   if (!samples.ok()) return samples.error();
   ProgressLine progress("training");
-  const std::vector<TraceSample> priced = PricedOnly(*std::move(samples));
-  Result<ResidualModel> model = TrainResidual(priced, OptionsOf(command, &progress));
+  Result<ResidualModel> model = TrainResidual(*samples, OptionsOf(command, &progress));
   if (!model.ok()) return model.error();
-  Result<std::string> probes = BaseProbes(priced, command.base);
+  Result<std::string> probes = BaseProbes(*samples, command.base);
   if (!probes.ok()) return probes.error();
   model->KeepProbes(*std::move(probes));
   if (Status written = WriteOutput(command.output, model->Bytes()); !written.ok()) return written;
@@ -132,17 +129,16 @@ Status RunEvaluate(const LearnCommand& command) {
 }
 
 Result<Evaluation> EvaluateTraces(const LearnCommand& command) {
-  Result<Samples> samples = CollectSamples(command.traces, command.machine, true, command.skip_bad);
+  const auto samples = CollectPriced(command.traces, command.machine, true, command.skip_bad);
   if (!samples.ok()) return samples.error();
-  const std::vector<TraceSample> priced = PricedOnly(*std::move(samples));
   if (command.cross_validate > 0) {
     ProgressLine progress("cross-validating");
-    return CrossValidate(priced, OptionsOf(command, &progress), command.cross_validate);
+    return CrossValidate(*samples, OptionsOf(command, &progress), command.cross_validate);
   }
-  if (command.residual.empty()) return EvaluateBase(priced);
+  if (command.residual.empty()) return EvaluateBase(*samples);
   const Result<ResidualModel> model = LoadResidual(command.residual);
   if (!model.ok()) return model.error();
-  return EvaluateHeldOut(priced, *model);
+  return EvaluateHeldOut(*samples, *model);
 }
 
 Status RunPredict(const LearnCommand& command) {

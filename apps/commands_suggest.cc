@@ -14,17 +14,15 @@ namespace cyclecast {
 Status RunTraceSuggest(const SuggestCommand& command) {
   if (Status free = CheckOutput(command.output); !free.ok()) return free;
   const bool simulate = command.base == "simulated";
-  Result<Samples> candidates =
-      CollectSamples(command.candidates, command.machine, simulate, command.skip_bad);
+  const auto collect = [&](const std::vector<std::string>& traces) {
+    return CollectPriced(traces, command.machine, simulate, command.skip_bad);
+  };
+  const auto candidates = collect(command.candidates);
   if (!candidates.ok()) return candidates.error();
-  const std::vector<TraceSample> open = PricedOnly(*std::move(candidates));
-  std::vector<TraceSample> known;
-  if (!command.measured.empty()) {
-    Result<Samples> measured =
-        CollectSamples(command.measured, command.machine, simulate, command.skip_bad);
-    if (!measured.ok()) return measured.error();
-    known = PricedOnly(*std::move(measured));
-  }
+  const std::vector<TraceSample>& open = *candidates;
+  const auto known =
+      command.measured.empty() ? Result<std::vector<TraceSample>>({}) : collect(command.measured);
+  if (!known.ok()) return known.error();
   if (open.empty()) return Error("there is no candidate");
   // The doubt of a model counts only where it is of the base asked for.
   Residuals residuals(command.residual, command.machine);
@@ -36,7 +34,7 @@ Status RunTraceSuggest(const SuggestCommand& command) {
   options.rows = command.rows;
   options.random_share = command.random_share;
   options.seed = command.seed;
-  const auto picked = Suggest(open, known, command.base, doubting, options);
+  const auto picked = Suggest(open, *known, command.base, doubting, options);
   if (!picked.ok()) return picked.error();
   Trace trace;
   for (const Suggestion& suggestion : *picked) {

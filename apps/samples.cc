@@ -56,10 +56,14 @@ Result<Samples> CollectSamples(const std::vector<std::string>& traces, const std
   return samples;
 }
 
-std::vector<TraceSample> PricedOnly(Samples samples) {
+Result<std::vector<TraceSample>> CollectPriced(const std::vector<std::string>& traces,
+                                               const std::string& machine, bool simulate,
+                                               bool skip_bad) {
+  Result<Samples> all = CollectSamples(traces, machine, simulate, skip_bad);
+  if (!all.ok()) return all.error();
   std::vector<TraceSample> kept;
-  for (std::size_t i = 0; i < samples.samples.size(); ++i) {
-    if (samples.priced[i]) kept.push_back(std::move(samples.samples[i]));
+  for (std::size_t i = 0; i < all->samples.size(); ++i) {
+    if (all->priced[i]) kept.push_back(std::move(all->samples[i]));
   }
   return kept;
 }

@@ -22,7 +22,9 @@ struct Samples {
 Result<Samples> CollectSamples(const std::vector<std::string>& traces, const std::string& machine,
                                bool simulate, bool skip_bad);
 
-// The samples that were priced, in order.
-std::vector<TraceSample> PricedOnly(Samples samples);
+// The same, but only the samples that were priced, in order.
+Result<std::vector<TraceSample>> CollectPriced(const std::vector<std::string>& traces,
+                                               const std::string& machine, bool simulate,
+                                               bool skip_bad);
 
 }  // namespace cyclecast

@@ -152,7 +152,7 @@ class Search {
       Try(tiling);
     };
     if (parts > 1) {
-      try_axis(SplitAxis::kBatch, problem_.batch / tiling.block);
+      try_axis(SplitAxis::kBatch, problem_.batch);
       try_axis(SplitAxis::kM, CeilDiv(problem_.m, tiling.tile_m));
       try_axis(SplitAxis::kN, CeilDiv(problem_.n, tiling.tile_n));
     }

@@ -226,9 +226,8 @@ class TpuMapper {
     SetPins(pin, problem);
     if (problem->launches > 1 && !pin.units) problem->units = 1;
     const bool pinned = pin.tile_m || pin.buffer_depth || pin.units;
-    if (!pinned && MovesWhole(context_, *problem)) {
-      return BuildStream(context_, *problem, {problem->items, 2, 1});
-    }
+    const auto whole = pinned ? std::nullopt : WholeTile(context_, *problem);
+    if (whole) return BuildStream(context_, *problem, *whole);
     const Result<StreamTiling> tiling = Search(*problem);
     if (!tiling.ok()) return tiling.error();
     return BuildStream(context_, *problem, *tiling);

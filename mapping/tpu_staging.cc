@@ -9,6 +9,12 @@ namespace {
 
 using Int = std::int64_t;
 
+// VMEM that staged tensors may take.
+Bytes StagingRoom(const TpuSpec& spec) {
+  return Bytes(
+      static_cast<Int>(static_cast<double>(spec.vmem.capacity.value()) * spec.staging.operands));
+}
+
 class Stager {
  public:
   Stager(const TpuContext& context, const GemmProblem& problem, const GemmProblem& staged,
@@ -96,11 +102,6 @@ class Stager {
 
 }  // namespace
 
-Bytes StagingRoom(const TpuSpec& spec) {
-  return Bytes(
-      static_cast<Int>(static_cast<double>(spec.vmem.capacity.value()) * spec.staging.operands));
-}
-
 std::optional<GemmProblem> StagedProblem(const TpuContext& context, const GemmProblem& problem) {
   const TpuSpec& spec = context.spec();
   if (spec.staging.operands <= 0) return std::nullopt;
@@ -128,16 +129,18 @@ std::optional<GemmProblem> StagedProblem(const TpuContext& context, const GemmPr
   return staged;
 }
 
-bool MovesWhole(const TpuContext& context, const StreamProblem& problem) {
+std::optional<StreamTiling> WholeTile(const TpuContext& context, const StreamProblem& problem) {
   const StagingSpec& staging = context.spec().staging;
-  if (!staging.results || !problem.work || problem.statistics) return false;
+  if (!staging.results || !problem.work || problem.statistics) return std::nullopt;
   // What reduces streams: it has next to nothing to store.
   Bytes largest;
   for (const StreamOperand& input : problem.inputs) largest = std::max(largest, input.bytes);
-  if (problem.output.bytes * 2 < largest) return false;
-  const StreamTiling whole{problem.items, 1, 1};
+  if (problem.output.bytes * 2 < largest) return std::nullopt;
+  StreamTiling whole;
+  whole.tile = problem.items;
   const Bytes bytes = StreamFootprint(context, problem, whole);
-  return bytes <= StagingRoom(context.spec()) && bytes <= problem.budget;
+  if (bytes > StagingRoom(context.spec()) || bytes > problem.budget) return std::nullopt;
+  return whole;
 }
 
 void AddStaging(const TpuContext& context, const GemmProblem& problem, const GemmProblem& staged,

@@ -11,15 +11,13 @@
 
 namespace cyclecast {
 
-// VMEM that staged tensors may take.
-Bytes StagingRoom(const TpuSpec& spec);
-
 // The problem with staged operands where the machine stages and they fit (StagingSpec). Nothing
 // where no operand is to be staged.
 std::optional<GemmProblem> StagedProblem(const TpuContext& context, const GemmProblem& problem);
 
-// Whether a vector kernel runs as one tile: the machine moves results whole and all operands fit.
-bool MovesWhole(const TpuContext& context, const StreamProblem& problem);
+// One tile for a vector kernel where the machine moves results whole and all operands fit, else
+// nothing.
+std::optional<StreamTiling> WholeTile(const TpuContext& context, const StreamProblem& problem);
 
 // Adds to a kernel built for `staged` the transfers between off chip and VMEM.
 // `problem` is the one StagedProblem() was given.

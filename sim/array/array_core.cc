@@ -86,42 +86,39 @@ float ArrayCore<T>::Part(float value, Int pass) const {
 }
 
 template <class T>
+typename ArrayCore<T>::Entry ArrayCore<T>::EntryAt(Int skew) const {
+  for (Int f = 0; f < Folds() && stream_start_[Index(f)] >= 0; ++f) {
+    const Int step = now_ - stream_start_[Index(f)] - skew;
+    if (step >= 0 && step < Length()) return {f, step};
+  }
+  return {};
+}
+
+template <class T>
 typename ArrayCore<T>::Moving ArrayCore<T>::MovingAt(Int row) const {
+  const Entry entry = EntryAt(row);
   Moving moving;
-  for (Int f = 0; f < Folds(); ++f) {
-    const Int start = stream_start_[Index(f)];
-    if (start < 0) break;
-    const Int step = now_ - start - row;
-    if (step < 0 || step >= Length()) continue;
-    const Int r = (f / column_folds_) * work_.rows + row;
-    moving.valid = true;
-    moving.first = step == 0;
-    moving.last = step == Length() - 1;
-    moving.vector = step / work_.passes;
-    moving.fold = f;
-    if (r < work_.row_extent) {
-      moving.value =
-          Part(work_.moving[Index(moving.vector * work_.row_extent + r)], step % work_.passes);
-    }
+  if (entry.fold < 0) return moving;
+  moving.valid = true;
+  moving.first = entry.step == 0;
+  moving.last = entry.step == Length() - 1;
+  moving.vector = entry.step / work_.passes;
+  moving.fold = entry.fold;
+  const Int r = (entry.fold / column_folds_) * work_.rows + row;
+  if (r < work_.row_extent) {
+    moving.value =
+        Part(work_.moving[Index(moving.vector * work_.row_extent + r)], entry.step % work_.passes);
   }
   return moving;
 }
 
 template <class T>
-typename ArrayCore<T>::Moving ArrayCore<T>::DownAt(Int column) const {
-  Moving moving;
-  for (Int f = 0; f < Folds(); ++f) {
-    const Int start = stream_start_[Index(f)];
-    if (start < 0) break;
-    const Int step = now_ - start - column;
-    if (step < 0 || step >= Length()) continue;
-    const Int c = (f % column_folds_) * work_.columns + column;
-    moving.valid = true;
-    if (c < work_.column_extent) {
-      moving.value = work_.held[Index(step / work_.passes * work_.column_extent + c)];
-    }
-  }
-  return moving;
+float ArrayCore<T>::DownAt(Int column) const {
+  const Entry entry = EntryAt(column);
+  if (entry.fold < 0) return 0;
+  const Int c = (entry.fold % column_folds_) * work_.columns + column;
+  if (c >= work_.column_extent) return 0;
+  return work_.held[Index(entry.step / work_.passes * work_.column_extent + c)];
 }
 
 // The rows of a fold enter a column from the last to the first, so that each is in place when the
@@ -187,9 +184,9 @@ void ArrayCore<T>::StepOutput() {
     for (Int c = work_.columns - 1; c >= 0; --c) {
       Element& element = At(r, c);
       const Moving moving = c == 0 ? MovingAt(r) : At(r, c - 1).moving;
-      const Moving down = r == 0 ? DownAt(c) : At(r - 1, c).down;
+      const float down = r == 0 ? DownAt(c) : At(r - 1, c).down;
       if (moving.valid) {
-        const T product = static_cast<T>(moving.value) * static_cast<T>(down.value);
+        const T product = static_cast<T>(moving.value) * static_cast<T>(down);
         element.sum = moving.first ? product : element.sum + product;
         if (moving.last) {
           Leaves(moving.fold / column_folds_ * work_.rows + r, moving.fold, c, element.sum);

@@ -56,7 +56,7 @@ class ArrayCore {
   };
   struct Element {
     Moving moving;
-    Moving down;  // output stationary: the operand from above
+    float down = 0;  // output stationary: the operand from above
     std::vector<Loading> loading;
     float active = 0, shadow = 0;
     T sum = 0;
@@ -65,8 +65,13 @@ class ArrayCore {
   std::int64_t Folds() const { return row_folds_ * column_folds_; }
   std::int64_t Length() const;  // cycles a fold's stream takes to enter
   void StartFolds();
-  Moving MovingAt(std::int64_t row) const;   // what enters at the left of a row now
-  Moving DownAt(std::int64_t column) const;  // what enters at the top of a column now
+  // The step of a fold's stream that passes an edge now, where it arrives `skew` cycles late.
+  struct Entry {
+    std::int64_t fold = -1, step = 0;  // fold -1: nothing passes
+  };
+  Entry EntryAt(std::int64_t skew) const;
+  Moving MovingAt(std::int64_t row) const;  // what enters at the left of a row now
+  float DownAt(std::int64_t column) const;  // what enters at the top of a column now
   Loading LoadingAt(std::int64_t column, std::int64_t lane) const;
   float Part(float value, std::int64_t pass) const;
   void StepStationary();

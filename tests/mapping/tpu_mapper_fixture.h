@@ -87,13 +87,5 @@ inline bool HasTask(const Kernel& kernel, const std::string& name) {
   return std::any_of(kernel.tasks.begin(), kernel.tasks.end(),
                      [&](const Task& task) { return task.name == name; });
 }
-inline Cycles BusyOf(const Kernel& kernel, TaskKind kind) {
-  const KernelIndex index(kernel);
-  Cycles cycles;
-  for (std::size_t t = 0; t < kernel.tasks.size(); ++t) {
-    if (kernel.tasks[t].kind == kind) cycles += index.Busy(static_cast<TaskId>(t));
-  }
-  return cycles;
-}
 
 }  // namespace cyclecast::testing
