@@ -66,6 +66,8 @@ struct MatrixUnitSpec {
   std::int64_t row_align = 8;  // M is padded to this (sublanes)
   // Independent groups of rows: where the contraction fits one, each streams vectors of its own.
   std::int64_t row_groups = 1;
+  // Per tile of a kernel that has several: loop overhead, draining before the next tile.
+  Seconds tile_overhead;
 };
 
 struct VectorUnitSpec {
@@ -107,6 +109,8 @@ struct InterconnectSpec {
 // What the compiler of a TPU moves as a whole: operands of a matrix kernel that fit VMEM are
 // brought there before the first product, not tile by tile under the products.
 struct StagingSpec {
+  // VMEM that the tiles of a matrix kernel take at most, operands held whole not counted; 0: all.
+  Bytes tiles;
   double operands = 0.0;  // largest share of VMEM that a kernel's operands take; 0: never
   bool results = false;   // results leave as a whole too, and vector kernels run as one tile
   // How often a softmax or norm that stands alone reads its operand: 1 where one kernel does it

@@ -146,7 +146,8 @@ struct KernelWork {
   std::optional<DpuWorkload> dpu;                 // the first (largest) workload of a DPU kernel
   std::optional<DmaTransfer> dma;
   std::optional<ShaveCall> shave;
-  Window window;  // of windowed ops
+  Window window;                // of windowed ops
+  std::int64_t head_group = 0;  // of attention: query heads that share keys and values
 };
 
 struct Kernel {

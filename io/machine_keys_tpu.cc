@@ -38,7 +38,11 @@ const KeyTable<MatrixUnitSpec>& MatrixUnitKeys() {
                     "Rows of activations (M) are padded to a multiple of this.")
           .Optional("row_groups", &MatrixUnitSpec::row_groups, Integer(Between(1, 64)),
                     "Groups of rows that work on vectors of their own where the contraction fits "
-                    "one group.");
+                    "one group.")
+          .Optional("tile_overhead", &MatrixUnitSpec::tile_overhead,
+                    Quantity<Seconds>(Between(0, 1e-3)),
+                    "Time the matrix unit spends per tile beside its products where a kernel has "
+                    "several: its loop, draining before the next tile.");
   return keys;
 }
 
@@ -86,6 +90,10 @@ const KeyTable<StagingSpec>& StagingKeys() {
   static const KeyTable<StagingSpec> keys =
       KeyTable<StagingSpec>("staging",
                             "What the compiler moves as a whole, not tile by tile under the work.")
+          .Optional("tiles", &StagingSpec::tiles, Quantity<Bytes>(Between(0, 1LL << 40)),
+                    "Most that the tiles of a matrix kernel take of VMEM where the compiler "
+                    "chooses them, not counting operands it holds whole; 0 B for all there is.")
+          .WithDefault("0 B")
           .Optional("operands", &StagingSpec::operands, Number(Between(0, 1)),
                     "Operands of a matrix kernel are brought to VMEM before its first product when "
                     "they take at most this share of it; 0 for never.")

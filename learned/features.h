@@ -19,7 +19,7 @@
 namespace cyclecast {
 
 // Counts up when a feature's meaning changes without its name changing.
-inline constexpr int kFeatureVersion = 1;
+inline constexpr int kFeatureVersion = 2;
 
 enum class FeatureSet { kScaleFree, kAll };
 std::string_view Name(FeatureSet set);  // "scale_free", "all"

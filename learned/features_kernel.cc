@@ -142,6 +142,8 @@ void AppendTiles(std::vector<FeatureRow>* t) {
   AppendFills<8>(t);
   AppendFills<128>(t);
   AppendFills<256>(t);
+  AppendFills<512>(t);
+  AppendFills<1024>(t);
 }
 
 void AppendTraffic(std::vector<FeatureRow>* t) {
@@ -238,6 +240,9 @@ void AppendSizes(std::vector<FeatureRow>* t) {
          const Window& w = f.kernel->work.window;
          return static_cast<double>(std::max(w.dilation_h, w.dilation_w));
        }},
+      {{"head_group", "count", "query heads that share keys and values, 0 without attention",
+        false},
+       [](const Facts& f) { return static_cast<double>(f.kernel->work.head_group); }},
       {{"fused_ops", "count", "ops the kernel covers", false},
        [](const Facts& f) { return static_cast<double>(f.kernel->ops.size()); }},
   };

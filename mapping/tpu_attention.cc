@@ -157,6 +157,7 @@ class AttentionBuilder {
     work->dtype = problem_.dtype;
     work->gemm = {heads * problem_.group, problem_.queries, problem_.head_dim, problem_.keys,
                   false};
+    work->head_group = problem_.group;
     work->tile_m = tiling_.tile_q * problem_.group;
     work->tile_n = pieces_.kv.tile();
     work->tile_k = problem_.head_dim;

@@ -8,6 +8,7 @@ namespace cyclecast {
 TpuContext::TpuContext(const Machine& machine, const MapOptions& options)
     : machine_(machine), options_(options), resources_(*machine.tpu()) {
   const TpuSpec& tpu = spec();
+  tile_overhead_ = CeilCycles(tpu.matrix_unit.tile_overhead, tpu.clock);
   const std::array<const MemorySpec*, 2> memories = {&tpu.dram, tpu.cmem ? &*tpu.cmem : &tpu.dram};
   for (std::size_t i = 0; i < memories.size(); ++i) {
     read_[i] = PathOf(tpu.dma, *memories[i], tpu.clock, TransferDirection::kRead);

@@ -41,6 +41,9 @@ class TpuContext {
     return stream % resources_.cores[0].load_engines.size();
   }
 
+  // What the matrix unit is busy with per tile of a kernel that has several, beside its products.
+  Cycles TileOverhead() const { return tile_overhead_; }
+
   // Tasks without buffers and costs. `core` is the core they run on.
   Task Load(std::string name, std::int64_t core, std::size_t stream, Place place) const;
   Task Store(std::string name, std::int64_t core, Place place) const;
@@ -58,6 +61,7 @@ class TpuContext {
   TpuResources resources_;
   std::array<TransferPath, 2> read_, write_;
   std::array<BytesPerCycle, 2> bandwidth_;
+  Cycles tile_overhead_;
 };
 
 // A kernel as its builder leaves it.

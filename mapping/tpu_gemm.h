@@ -163,6 +163,7 @@ class GemmPieces {
 
   // Bytes of all buffers of one core.
   Bytes Footprint() const;
+  Bytes WholeSlots() const;   // of the footprint, operands held whole
   Bytes WeightSlots() const;  // of those, the buffers of weights
 
  private:

@@ -275,7 +275,7 @@ class Builder {
     for (const auto& [m, m_count] : sizes(pieces_.m)) {
       for (const auto& [n, n_count] : sizes(pieces_.n)) {
         for (const auto& [k, k_count] : sizes(pieces_.k)) {
-          const MatrixTile tile{m, n, k};
+          const MatrixTile tile{m, n, k, pieces_.k.extent()};
           sum += m_count * n_count * k_count *
                  PaddedMacs(context_.spec().matrix_unit, problem_.dataflow, tile).value();
         }

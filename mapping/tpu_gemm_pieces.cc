@@ -210,9 +210,11 @@ TaskCost GemmPieces::Multiply(std::int64_t items_m, std::int64_t items_n,
 TaskCost GemmPieces::MultiplyAnew(std::int64_t items_m, std::int64_t items_n,
                                   std::int64_t items_k) const {
   TaskCost cost = MatrixTaskCost(context_.spec().matrix_unit, problem_.dataflow, problem_.dtype,
-                                 MatrixTile{items_m, items_n, items_k});
+                                 MatrixTile{items_m, items_n, items_k, k.extent()});
   cost.useful = Cycles(CeilDiv(cost.useful.value(), problem_.pack));
-  return Repeated(cost, tiling_.block);
+  cost = Repeated(cost, tiling_.block);
+  if (m.trips() * n.trips() * k.trips() > 1) cost.occupancy += context_.TileOverhead();
+  return cost;
 }
 
 TaskCost GemmPieces::Finish(std::int64_t items_m, std::int64_t items_n) const {
@@ -248,6 +250,14 @@ Bytes GemmPieces::WeightSlots() const {
   if (rhs_mode_ != Mode::kWhole) generations *= n.trips();
   if (rhs_mode_ == Mode::kStream) generations *= m.trips() * k.trips();
   return bytes + RhsSlot() * Slots(tiling_.depth, generations);
+}
+
+Bytes GemmPieces::WholeSlots() const {
+  const std::int64_t slots = Slots(tiling_.depth, batch.trips());
+  Bytes bytes;
+  if (lhs_mode_ == Mode::kWhole) bytes += LhsSlot() * slots;
+  if (rhs_mode_ == Mode::kWhole) bytes += RhsSlot() * slots;
+  return bytes;
 }
 
 Bytes GemmPieces::Footprint() const {

@@ -27,11 +27,13 @@ class Search {
   Result<GemmTiling> Run() {
     if (Status pins = CheckPins(); !pins.ok()) return pins.error();
     depth_ = problem_.depth.value_or(2);
+    most_tiles_ = MostTiles();
     TryAll(true);
     if (found_) {
       TryBlocks();
       return best_;
     }
+    most_tiles_ = problem_.budget;
     // Cramped: smaller tiles, a single buffer, whichever is best.
     TryAll(false);
     if (!problem_.depth) {
@@ -44,6 +46,13 @@ class Search {
   }
 
  private:
+  // The compiler keeps to its limit only where the tiles are its own choice.
+  Bytes MostTiles() const {
+    const Bytes limit = context_.spec().staging.tiles;
+    const bool pinned = problem_.tile_m || problem_.tile_n || problem_.tile_k || problem_.depth;
+    return limit == Bytes(0) || pinned ? problem_.budget : limit;
+  }
+
   Int RowUnit() const {
     return problem_.dataflow == Dataflow::kWeightStationary ? context_.spec().matrix_unit.row_align
                                                             : context_.spec().matrix_unit.rows;
@@ -164,8 +173,9 @@ class Search {
   }
 
   void Try(const GemmTiling& tiling) {
-    const Bytes footprint = GemmPieces(context_, problem_, tiling).Footprint();
-    if (footprint > problem_.budget) return;
+    const GemmPieces pieces(context_, problem_, tiling);
+    const Bytes footprint = pieces.Footprint();
+    if (footprint > problem_.budget || footprint - pieces.WholeSlots() > most_tiles_) return;
     const Cycles time =
         found_ ? GemmTime(context_, problem_, tiling, time_) : GemmTime(context_, problem_, tiling);
     if (found_ && (time > time_ || (time == time_ && footprint >= footprint_))) return;
@@ -231,6 +241,7 @@ class Search {
   const TpuContext& context_;
   const GemmProblem& problem_;
   Int depth_ = 2;
+  Bytes most_tiles_;  // StagingSpec::tiles, where it counts
   bool found_ = false;
   GemmTiling best_;
   Cycles time_;

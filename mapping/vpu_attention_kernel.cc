@@ -287,6 +287,7 @@ class AttentionKernel {
     work.tile_n = slice.keys;
     work.tile_k = shape_.head_dim;
     work.gemm = {shape_.copies, shape_.rows, shape_.head_dim, shape_.keys, false};
+    work.head_group = shape_.group;
     work.padded_macs = Macs(std::max(
         work.macs.value(),
         2 * shape_.copies * shape_.rows * RoundUp(shape_.keys, 16) * RoundUp(shape_.head_dim, 16)));

@@ -21,8 +21,9 @@ enum class VpuEngine { kDpu, kShave, kDma, kAttention };
 // softmax(Q K^T) V for `copies` pairs of (batch entry, key/value head).
 struct AttentionShape {
   std::int64_t copies = 1;
-  std::int64_t rows = 1;  // query rows of a copy: positions x query heads per key/value head
-  std::int64_t keys = 1;  // positions attended to
+  std::int64_t rows = 1;   // query rows of a copy: positions x query heads per key/value head
+  std::int64_t group = 1;  // query heads per key/value head
+  std::int64_t keys = 1;   // positions attended to
   std::int64_t head_dim = 1;
   DType dtype = DType::kFp16;
   bool cached = false;  // keys and values come from a cache off chip

@@ -367,7 +367,8 @@ class OpLowering {
     layer->engine = VpuEngine::kAttention;
     AttentionShape& shape = layer->attention;
     shape.copies = queries[0] * attention.kv_heads;
-    shape.rows = queries[1] * (attention.heads / attention.kv_heads);
+    shape.group = attention.heads / attention.kv_heads;
+    shape.rows = queries[1] * shape.group;
     shape.keys = attention.cache_length + (cached ? queries[1] : Input(id, 1).shape[1]);
     shape.head_dim = attention.head_dim;
     shape.dtype = ComputeType(Input(id).dtype);

@@ -77,7 +77,7 @@ ArrayShare BestShare(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
                      const MatrixTile& tile) {
   const Roles roles = RolesOf(dataflow, tile);
   const double passes = ForDType(unit.passes, dtype);
-  const std::int64_t groups = GroupsFor(unit, dataflow, tile.k);
+  const std::int64_t groups = GroupsFor(unit, dataflow, tile.Contraction());
   const std::int64_t row_folds = CeilDiv(roles.rows, unit.rows);
   const std::int64_t column_folds = CeilDiv(roles.columns, unit.columns);
   ArrayShare best;
@@ -110,7 +110,7 @@ ArrayShare BestShare(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
 TaskCost MatrixTaskCost(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype,
                         const MatrixTile& tile) {
   const ArrayShare share = BestShare(unit, dataflow, dtype, tile);
-  const ArrayFold fold = FoldOf(unit, dataflow, dtype, share.streamed, tile.k);
+  const ArrayFold fold = FoldOf(unit, dataflow, dtype, share.streamed, tile.Contraction());
   TaskCost cost;
   const FoldTime time = TimeOf(unit, fold, share.folds);
   cost.occupancy = time.occupancy;
@@ -128,7 +128,7 @@ TaskCost MatrixTaskCost(const MatrixUnitSpec& unit, Dataflow dataflow, DType dty
 
 Macs PaddedMacs(const MatrixUnitSpec& unit, Dataflow dataflow, const MatrixTile& tile) {
   const Roles roles = RolesOf(dataflow, tile);
-  const std::int64_t group = unit.rows / GroupsFor(unit, dataflow, tile.k);
+  const std::int64_t group = unit.rows / GroupsFor(unit, dataflow, tile.Contraction());
   return Macs(RoundUp(roles.rows, group) * RoundUp(roles.columns, unit.columns) *
               Aligned(unit, dataflow, roles.streamed));
 }

@@ -26,7 +26,9 @@ namespace cyclecast {
 // A product [m,k] x [k,n].
 struct MatrixTile {
   std::int64_t m = 1, n = 1, k = 1;
+  std::int64_t whole_k = 0;  // of the kernel this is a tile of; 0: k is all there is
   std::int64_t Macs() const { return m * n * k; }
+  std::int64_t Contraction() const { return whole_k > 0 ? whole_k : k; }
 };
 
 // One stay of the stationary operand in an array.
@@ -37,7 +39,8 @@ struct ArrayFold {
 };
 
 // The fold of a product on one array whose moving operand has `streamed` vectors of `contraction`
-// elements. Where those fit one group of rows (MatrixUnitSpec::row_groups), every group holds the
+// elements. Where a kernel's whole contraction fits one group of rows (MatrixUnitSpec::row_groups;
+// a remainder that would fit still takes all rows), every group holds the
 // stationary operand and takes its part of the stream, and sums pass only its rows.
 ArrayFold FoldOf(const MatrixUnitSpec& unit, Dataflow dataflow, DType dtype, std::int64_t streamed,
                  std::int64_t contraction);

@@ -184,6 +184,42 @@ TEST_F(TpuGemm, CoresSplitTheKernelAndShareTheMemory) {
   EXPECT_GE(Time(moved, Searched(moved)), Cycles((64 * 64 * 2 + 2 * 64 * 4 * 2) / 8));
 }
 
+TEST_F(TpuGemm, EveryTileOfSeveralCostsTheOverhead) {
+  // 100 cycles for each of two tiles of M: the array is busy 200 cycles more, and so is the kernel
+  // at least. A kernel of one tile has no loop.
+  const GemmProblem problem = Problem(16, 8, 8);
+  GemmTiling one = Searched(problem), two = one;
+  one.tile_m = 16;
+  two.tile_m = 8;
+  one.tile_n = one.tile_k = two.tile_n = two.tile_k = 8;
+  const Cycles alone = Time(problem, one);
+  const Cycles busy = TotalsOf(Built(problem, two), TaskKind::kMatrix).occupancy;
+  spec_->matrix_unit.tile_overhead = Seconds(100 / spec_->clock.value());
+  EXPECT_EQ(Time(problem, one), alone);
+  EXPECT_EQ(TotalsOf(Built(problem, two), TaskKind::kMatrix).occupancy, busy + Cycles(200));
+  EXPECT_GE(Time(problem, two), busy + Cycles(200));
+}
+
+TEST_F(TpuGemm, TilesKeepToTheCompilersLimitUnlessTheyArePinned) {
+  const auto tile_bytes = [&](const GemmProblem& problem) {
+    const TpuContext context = Context();
+    const GemmTiling tiling = Searched(problem);
+    const GemmPieces pieces(context, problem, tiling);
+    return pieces.Footprint() - pieces.WholeSlots();
+  };
+  spec_->vmem.capacity = Bytes(64 << 10);
+  const GemmProblem problem = Problem(64, 64, 64);
+  EXPECT_GT(tile_bytes(problem), Bytes(512));
+  spec_->staging.tiles = Bytes(512);
+  EXPECT_LE(tile_bytes(problem), Bytes(512));
+  // Whoever writes tiles down knows what they do; and where nothing fits, something must run.
+  GemmProblem pinned = problem;
+  pinned.tile_m = pinned.tile_n = pinned.tile_k = 64;
+  EXPECT_GT(tile_bytes(pinned), Bytes(512));
+  spec_->staging.tiles = Bytes(1);
+  EXPECT_GT(tile_bytes(problem), Bytes(1));
+}
+
 TEST_F(TpuGemm, PinsAreHonoured) {
   GemmProblem problem = Problem(32, 16, 32);
   problem.tile_m = 8;

@@ -111,6 +111,16 @@ TEST(MatrixUnit, RowGroupsShareTheStreamOfAShortContraction) {
   EXPECT_EQ(PaddedMacs(unit, kWs, MatrixTile{512, 256, 129}), Macs(512 * 256 * 256));
 }
 
+TEST(MatrixUnit, RemainderOfALongerContractionTakesAllRows) {
+  // K = 257 is cut into 256 + 1. The 1 would fit a group of 128 rows, but the kernel does not: 512
+  // vectors stream once more.
+  MatrixUnitSpec unit = Overlapped(256, 256);
+  unit.row_groups = 2;
+  const TaskCost rest = MatrixTaskCost(unit, kWs, DType::kInt8, MatrixTile{512, 256, 1, 257});
+  EXPECT_EQ(rest.occupancy, Cycles(512));
+  EXPECT_EQ(PaddedMacs(unit, kWs, MatrixTile{512, 256, 1, 257}), Macs(512 * 256 * 256));
+}
+
 TEST(MatrixUnit, ProductOfOneRowIsBoundByItsWeightLoad) {
   // ARM SCALE-Sim #51 counted a GEMV like a full GEMM: 256,256,768 is 2*6 folds of 256 = 3072, all
   // useful; 1,256,768 is 12 folds of max(load 128, stream 1), of which 127 wait, and 12 are useful.
