@@ -88,6 +88,12 @@ void AddTraining(CLI::App* app, Options* options) {
   app->add_option("--param", options->params, "NAME=VALUE of the booster:" + names)->take_all();
 }
 
+void AddSource(CLI::App* app, LearnCommand* learn) {
+  app->add_option("--source", learn->source,
+                  "What was learned elsewhere: the trace of another device, whose rows are learned "
+                  "from too, or a residual, whose trees come first");
+}
+
 // "NAME=VALUE" items into a map; an Error names the item that is not one.
 Status SplitPairs(const std::vector<std::string>& items, const char* option,
                   std::map<std::string, std::string>* pairs) {
@@ -235,6 +241,7 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
   auto* train = app->add_subcommand("train", "Learn a residual from traces");
   AddTraces(train, &o->learn, true);
   AddTraining(train, o.get());
+  AddSource(train, &o->learn);
   AddOutput(train, &o->learn.output);
   train->get_option("--output")->required();
   train->callback([=] { *chosen = WithPairs(o, [o] { return RunTrain(o->learn); }); });
@@ -248,6 +255,25 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
                    "Train and test on this many grouped folds")
       ->check(CLI::Range(2, 100))
       ->excludes(residual);
+  evaluate
+      ->add_option("--splits", o->learn.splits,
+                   "Cross-validate under several splits, side by side: NAME or NAME=COLUMN, "
+                   "separated by commas, for example row,shape,network,family=op,device")
+      ->excludes(residual)
+      ->excludes("--cross-validate");
+  evaluate
+      ->add_option("--learning-curve", o->learn.curve,
+                   "Error after training on so many rows, for example 0,20,50,100,200")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1'000'000))
+      ->excludes(residual)
+      ->excludes("--cross-validate")
+      ->excludes("--splits");
+  evaluate->add_option("--repeats", o->learn.repeats, "Draws for each point of the curve")
+      ->check(CLI::Range(1, 100));
+  AddSource(evaluate, &o->learn);
+  evaluate->add_option("--peer", o->learn.peer,
+                       "Column of the trace with another model's figure, to compare with");
   evaluate->add_option("--worst", o->learn.worst, "Text: list the rows with the largest errors");
   AddFormat(evaluate, &o->learn.format);
   AddOutput(evaluate, &o->learn.output);

@@ -74,6 +74,11 @@ struct LearnCommand {  // train, evaluate, predict, report
   std::string group_by;
   std::string residual;
   int cross_validate = 0;
+  std::string splits;      // evaluate: "row,shape,family=op"
+  std::string peer;        // evaluate: column of another model
+  std::string source;      // train, evaluate: a model or trace of elsewhere to start from
+  std::vector<int> curve;  // evaluate: rows to learn from
+  int repeats = 5;         // of each
   std::uint64_t seed = 1;
   int jobs = 1;
   bool skip_bad = false;

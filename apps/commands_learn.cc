@@ -19,8 +19,32 @@
 namespace cyclecast {
 namespace {
 
-TrainOptions OptionsOf(const LearnCommand& command, ProgressLine* progress) {
+// What `--source` names: a residual by its first bytes, else a trace.
+Result<TransferSource> ReadSource(const LearnCommand& command) {
+  TransferSource source;
+  if (command.source.empty()) return source;
+  const Result<bool> is_residual = IsResidual(command.source);
+  if (!is_residual.ok()) return is_residual.error();
+  if (*is_residual) {
+    Result<ResidualModel> model = LoadResidual(command.source);
+    if (!model.ok()) return model.error();
+    source.model = std::make_shared<ResidualModel>(*std::move(model));
+    return source;
+  }
+  const auto samples =
+      CollectPriced({command.source}, "", command.base == "simulated", command.skip_bad);
+  if (!samples.ok()) return samples.error();
+  Result<Dataset> rows = MakeDataset(*samples, command.base, "shape");
+  if (!rows.ok()) return rows.error();
+  source.rows = std::make_shared<Dataset>(*std::move(rows));
+  return source;
+}
+
+Result<TrainOptions> OptionsOf(const LearnCommand& command, ProgressLine* progress) {
+  Result<TransferSource> source = ReadSource(command);
+  if (!source.ok()) return source.error();
   TrainOptions options;
+  options.transfer = *std::move(source);
   options.base = command.base;
   options.group_by = command.group_by.empty() ? "shape" : command.group_by;
   options.seed = command.seed;
@@ -86,7 +110,7 @@ std::string DescribeResidual(const ResidualModel& model) {
       Name(info.features));
   Evaluation evaluation;
   evaluation.title = fmt::format("out of fold, {} inner folds", info.folds);
-  evaluation.blocks = {{"training data", info.figures, info.coverage, info.median_width}};
+  evaluation.blocks = {{"training data", info.figures, info.coverage, info.median_width, 0, {}}};
   evaluation.notes = info.notes;
   return text + EvaluationReport(evaluation, ReportFormat::kText);
 }
@@ -104,6 +128,30 @@ std::string FeatureList() {
   return table.Text();
 }
 
+Status EvaluateSplits(const LearnCommand& command) {
+  const auto splits = ParseSplits(command.splits);
+  if (!splits.ok()) return splits.error();
+  const auto samples = CollectPriced(command.traces, command.machine, true, command.skip_bad);
+  if (!samples.ok()) return samples.error();
+  ProgressLine progress("cross-validating");
+  const auto options = OptionsOf(command, &progress);
+  if (!options.ok()) return options.error();
+  const auto evaluations = CrossValidateSplits(*samples, *options, *splits, command.peer);
+  if (!evaluations.ok()) return evaluations.error();
+  return WriteOutput(command.output, SplitsReport(*evaluations, command.format));
+}
+
+Status EvaluateCurve(const LearnCommand& command) {
+  const auto samples = CollectPriced(command.traces, command.machine, true, command.skip_bad);
+  if (!samples.ok()) return samples.error();
+  ProgressLine progress("learning");
+  const auto options = OptionsOf(command, &progress);
+  if (!options.ok()) return options.error();
+  const auto curve = MeasureLearningCurve(*samples, *options, command.curve, command.repeats);
+  if (!curve.ok()) return curve.error();
+  return WriteOutput(command.output, LearningCurveReport(*curve, command.format));
+}
+
 }  // namespace
 
 Status RunTrain(const LearnCommand& command) {
@@ -112,7 +160,9 @@ Status RunTrain(const LearnCommand& command) {
   const auto samples = CollectPriced(command.traces, command.machine, simulate, command.skip_bad);
   if (!samples.ok()) return samples.error();
   ProgressLine progress("training");
-  Result<ResidualModel> model = TrainResidual(*samples, OptionsOf(command, &progress));
+  const auto options = OptionsOf(command, &progress);
+  if (!options.ok()) return options.error();
+  Result<ResidualModel> model = TrainResidual(*samples, *options);
   if (!model.ok()) return model.error();
   Result<std::string> probes = BaseProbes(*samples, command.base);
   if (!probes.ok()) return probes.error();
@@ -123,6 +173,8 @@ Status RunTrain(const LearnCommand& command) {
 
 Status RunEvaluate(const LearnCommand& command) {
   if (Status free = CheckOutput(command.output); !free.ok()) return free;
+  if (!command.splits.empty()) return EvaluateSplits(command);
+  if (!command.curve.empty()) return EvaluateCurve(command);
   const Result<Evaluation> evaluation = EvaluateTraces(command);
   if (!evaluation.ok()) return evaluation.error();
   return WriteOutput(command.output, EvaluationReport(*evaluation, command.format, command.worst));
@@ -133,12 +185,14 @@ Result<Evaluation> EvaluateTraces(const LearnCommand& command) {
   if (!samples.ok()) return samples.error();
   if (command.cross_validate > 0) {
     ProgressLine progress("cross-validating");
-    return CrossValidate(*samples, OptionsOf(command, &progress), command.cross_validate);
+    const auto options = OptionsOf(command, &progress);
+    if (!options.ok()) return options.error();
+    return CrossValidate(*samples, *options, command.cross_validate, command.peer);
   }
-  if (command.residual.empty()) return EvaluateBase(*samples);
+  if (command.residual.empty()) return EvaluateBase(*samples, command.peer);
   const Result<ResidualModel> model = LoadResidual(command.residual);
   if (!model.ok()) return model.error();
-  return EvaluateHeldOut(*samples, *model);
+  return EvaluateHeldOut(*samples, *model, command.peer);
 }
 
 Status RunPredict(const LearnCommand& command) {

@@ -98,10 +98,10 @@ Status CopyResult(int code, bst_ulong const* shape, bst_ulong dimensions, const 
 
 // Runs all rounds on a booster that has its parameters.
 Status Boost(BoosterHandle booster, DMatrixHandle matrix, std::size_t rows, int trees,
-             const Booster::Gradients& gradients) {
+             bool has_trees, const Booster::Gradients& gradients) {
   std::vector<float> margin(rows, 0.0F), gradient(rows), hessian(rows);
   for (int round = 0; round < trees; ++round) {
-    if (round > 0) {
+    if (round > 0 || has_trees) {
       bst_ulong const* shape = nullptr;
       bst_ulong dimensions = 0;
       const float* values = nullptr;
@@ -135,7 +135,7 @@ Booster& Booster::operator=(Booster&&) noexcept = default;
 Booster::~Booster() = default;
 
 Result<Booster> Booster::Train(const MatrixView& matrix, const BoosterParams& params,
-                               const Gradients& gradients) {
+                               const Gradients& gradients, std::string_view start) {
   const Status checked = CheckBoosterParams(params);
   if (!checked.ok()) return checked.error();
   if (matrix.rows == 0 || matrix.columns == 0)
@@ -155,12 +155,19 @@ Result<Booster> Booster::Train(const MatrixView& matrix, const BoosterParams& pa
   booster.columns_ = matrix.columns;
   const DMatrixHandle cache[] = {owned.get()};
   if (XGBoosterCreate(cache, 1, &booster.handle_->booster) != 0) return Failure("make a model");
+  if (!start.empty()) {
+    const Result<Forest> first = Forest::FromXgboostJson(start);
+    if (!first.ok()) return first.error();
+    if (first->columns() != matrix.columns) return WrongColumns(first->columns(), matrix.columns);
+    if (XGBoosterLoadModelFromBuffer(booster.handle_->booster, start.data(), start.size()) != 0)
+      return Failure("read the model to start from");
+  }
   for (const auto& [name, value] : ToXgboost(params)) {
     if (XGBoosterSetParam(booster.handle_->booster, name.c_str(), value.c_str()) != 0)
       return Failure("set " + name);
   }
-  const Status boosted =
-      Boost(booster.handle_->booster, owned.get(), matrix.rows, params.trees, gradients);
+  const Status boosted = Boost(booster.handle_->booster, owned.get(), matrix.rows, params.trees,
+                               !start.empty(), gradients);
   if (!boosted.ok()) return boosted.error();
   return booster;
 }

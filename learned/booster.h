@@ -64,8 +64,9 @@ class Booster {
   using Gradients = std::function<void(const std::vector<float>& margin,
                                        std::vector<float>* gradient, std::vector<float>* hessian)>;
 
+  // `start`: SaveJson() of a booster of the same columns, whose trees come first; empty: none.
   static Result<Booster> Train(const MatrixView& matrix, const BoosterParams& params,
-                               const Gradients& gradients);
+                               const Gradients& gradients, std::string_view start = {});
   // From SaveJson(). Refuses a structure that XGBoost would crash on.
   static Result<Booster> LoadJson(std::string_view json);
 

@@ -95,6 +95,28 @@ double Dataset::BaseTotal(std::size_t row) const {
   return total;
 }
 
+void Dataset::Append(const Dataset& other, double times) {
+  if (first_instance.empty()) first_instance.push_back(0);
+  const std::size_t before = instances();
+  for (std::size_t row = 0; row < other.rows(); ++row) {
+    first_instance.push_back(before + other.first_instance[row + 1]);
+    weight.push_back(times * other.weight[row]);
+  }
+  const auto append = [](const auto& from, auto* to) {
+    to->insert(to->end(), from.begin(), from.end());
+  };
+  append(other.features, &features);
+  append(other.base_us, &base_us);
+  append(other.bound_us, &bound_us);
+  append(other.kernel_class, &kernel_class);
+  append(other.measured_us, &measured_us);
+  append(other.dispatch_us, &dispatch_us);
+  append(other.row_class, &row_class);
+  append(other.machine, &machine);
+  append(other.group, &group);
+  append(other.source, &source);
+}
+
 Dataset Dataset::Subset(const std::vector<std::size_t>& which) const {
   Dataset part;
   part.first_instance.push_back(0);

@@ -58,6 +58,9 @@ struct Dataset {
   double BaseTotal(std::size_t row) const;
   // The rows of `which`, in that order.
   Dataset Subset(const std::vector<std::size_t>& which) const;
+  // Puts the rows of `other` behind these, with their weights times `weight`. Their `source` stays
+  // an index into the samples that `other` was made from.
+  void Append(const Dataset& other, double weight);
   // Rows measured faster than the machine's physical bound: a sign of a wrong machine or label.
   std::size_t RowsBelowBound() const;
   // Names the content: features, base, measurements.

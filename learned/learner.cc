@@ -70,6 +70,27 @@ class RowLoss {
   std::vector<double> times_;
 };
 
+struct Weighted {
+  double value = 0, weight = 0;
+};
+
+// The value with half of the weight on either side, the mean of two neighbours where the half falls
+// between them; 0 when empty.
+double WeightedMedian(std::vector<Weighted> values) {
+  std::sort(values.begin(), values.end(),
+            [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
+  double half = 0;
+  for (const Weighted& one : values) half += one.weight / 2;
+  double below = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    below += values[i].weight;
+    if (below > half * (1 + 1e-12)) return values[i].value;
+    if (below >= half * (1 - 1e-12))
+      return i + 1 < values.size() ? (values[i].value + values[i + 1].value) / 2 : values[i].value;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<int> VaryingColumns(const Dataset& data, FeatureSet set) {
@@ -88,31 +109,33 @@ std::vector<int> VaryingColumns(const Dataset& data, FeatureSet set) {
 
 ClassBias FitBias(const Dataset& data, const Rows& rows) {
   constexpr double kPrior = 5.0;  // rows the pooled value counts for
-  std::vector<double> all;
-  std::array<std::vector<double>, kOpClasses> by_class;
+  std::vector<Weighted> all;
+  std::array<std::vector<Weighted>, kOpClasses> by_class;
   for (const std::size_t row : rows) {
-    const double log_ratio = std::log(data.measured_us[row] / data.BaseTotal(row));
+    const Weighted log_ratio{std::log(data.measured_us[row] / data.BaseTotal(row)),
+                             data.weight[row]};
     all.push_back(log_ratio);
     by_class[static_cast<std::size_t>(data.row_class[row])].push_back(log_ratio);
   }
-  const double pooled = Quantile(all, 0.5);
+  const double pooled = WeightedMedian(all);
   ClassBias bias{};
   for (std::size_t c = 0; c < by_class.size(); ++c) {
     const double n = static_cast<double>(by_class[c].size());
-    bias[c] = (n * Quantile(by_class[c], 0.5) + kPrior * pooled) / (n + kPrior);
+    bias[c] = (n * WeightedMedian(by_class[c]) + kPrior * pooled) / (n + kPrior);
   }
   return bias;
 }
 
 Result<Member> FitMember(const Dataset& data, const Rows& rows, const std::vector<int>& columns,
-                         const ClassBias& bias, const Recipe& recipe, std::uint64_t seed) {
+                         const ClassBias& bias, const Recipe& recipe, std::uint64_t seed,
+                         std::string_view start) {
   const std::vector<float> values = SelectValues(data, rows, columns);
   const MatrixView matrix{values.data(), values.size() / columns.size(), columns.size()};
   BoosterParams params = recipe.params;
   params.seed = seed;
   params.threads = 1;
   const Result<Booster> booster =
-      Booster::Train(matrix, params, RowLoss(data, rows, bias, recipe.huber_delta));
+      Booster::Train(matrix, params, RowLoss(data, rows, bias, recipe.huber_delta), start);
   if (!booster.ok()) return booster.error();
   Member member;
   Result<std::string> json = booster->SaveJson();

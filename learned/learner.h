@@ -9,6 +9,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "learned/dataset.h"
@@ -28,16 +29,18 @@ using Rows = std::vector<std::size_t>;
 // Columns of the set that differ between instances; the others cannot be split on.
 std::vector<int> VaryingColumns(const Dataset& data, FeatureSet set);
 
-// The median of log(measured / base) of the rows of a class, shrunk toward that of all rows the
-// more the fewer rows it has.
+// The median of log(measured / base) of the rows of a class, by their weights, shrunk toward that
+// of all rows the more the fewer rows it has.
 ClassBias FitBias(const Dataset& data, const Rows& rows);
 
 struct Member {
   Forest forest;
   std::string json;  // XGBoost's own form
 };
+// `start`: XGBoost's form of trees of the same columns that come first; empty: none.
 Result<Member> FitMember(const Dataset& data, const Rows& rows, const std::vector<int>& columns,
-                         const ClassBias& bias, const Recipe& recipe, std::uint64_t seed);
+                         const ClassBias& bias, const Recipe& recipe, std::uint64_t seed,
+                         std::string_view start = {});
 
 // log(corrected / measured) of one row when its kernels' log ratios are `log_ratios`, one per
 // instance of the row. Floors apply.

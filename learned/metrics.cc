@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
+#include <string_view>
 
 #include "core/error.h"
+#include "learned/hash.h"
 
 namespace cyclecast {
 namespace {
@@ -105,6 +108,46 @@ ErrorFigures FiguresOf(std::string model, const std::vector<double>& predicted,
   figures.spread = std::sqrt(std::max(0.0, log_squares / n - figures.bias * figures.bias));
   figures.kendall = KendallTauB(predicted, measured);
   return figures;
+}
+
+Comparison CompareModels(std::string baseline_name, const std::vector<double>& predicted,
+                         const std::vector<double>& baseline, const std::vector<double>& measured,
+                         const std::vector<std::string>& groups) {
+  constexpr int kResamples = 2000;
+  struct Sum {
+    double difference = 0, rows = 0;
+  };
+  std::map<std::string_view, std::size_t> index;
+  std::vector<Sum> sums;
+  Sum all;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const auto [at, added] = index.emplace(groups[i], sums.size());
+    if (added) sums.emplace_back();
+    const double difference = 100.0 * (std::abs(predicted[i] / measured[i] - 1) -
+                                       std::abs(baseline[i] / measured[i] - 1));
+    for (Sum* sum : {&sums[at->second], &all}) {
+      sum->difference += difference;
+      sum->rows += 1;
+    }
+  }
+  Comparison comparison;
+  comparison.baseline = std::move(baseline_name);
+  if (all.rows == 0) return comparison;
+  comparison.difference = all.difference / all.rows;
+  std::vector<double> resampled;
+  std::uint64_t draw = 0;
+  for (int r = 0; r < kResamples; ++r) {
+    Sum sum;
+    for (std::size_t g = 0; g < sums.size(); ++g) {
+      const Sum& drawn = sums[MixBits(draw++) % sums.size()];
+      sum.difference += drawn.difference;
+      sum.rows += drawn.rows;
+    }
+    resampled.push_back(sum.difference / sum.rows);
+  }
+  comparison.lower = Quantile(resampled, 0.025);
+  comparison.upper = Quantile(std::move(resampled), 0.975);
+  return comparison;
 }
 
 }  // namespace cyclecast

@@ -125,6 +125,8 @@ class ResidualModel {
   Calibration calibration_;
 };
 
+// Whether the file begins as a model file does.
+Result<bool> IsResidual(const std::string& path);
 // Reads a model file of at most 256 MiB.
 Result<ResidualModel> LoadResidual(const std::string& path);
 

@@ -288,6 +288,14 @@ Result<Booster> ResidualModel::LoadBooster(std::size_t member) const {
   return Booster::LoadJson(*json);
 }
 
+Result<bool> IsResidual(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error(SourcePos{path, 0, 0}, "cannot read the file");
+  std::string begin(kMagic.size(), '\0');
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return in.gcount() == static_cast<std::streamsize>(begin.size()) && begin == kMagic;
+}
+
 Result<ResidualModel> LoadResidual(const std::string& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = in ? static_cast<std::streamoff>(in.tellg()) : -1;

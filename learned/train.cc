@@ -53,7 +53,7 @@ struct Split {
 class ResidualTrainer {
  public:
   ResidualTrainer(const Dataset& data, const TrainOptions& options)
-      : data_(data), options_(options) {}
+      : data_(data), judged_(data.rows()), options_(options) {}
 
   Result<ResidualModel> Run(std::vector<std::string> sources) {
     Status step = Prepare();
@@ -73,6 +73,13 @@ class ResidualTrainer {
   };
 
   Status Prepare();
+  Status PrepareTransfer();
+  // The trees' columns, the constant per class, and the trees that member `member` starts from.
+  std::vector<int> Columns(FeatureSet set) const;
+  ClassBias Bias(const Rows& rows) const;
+  std::string_view Start(std::size_t member) const {
+    return starts_.empty() ? std::string_view() : starts_[member % starts_.size()];
+  }
   Status ChooseRecipe();
   Status Calibrate();
   Status FitEnsemble();
@@ -80,8 +87,12 @@ class ResidualTrainer {
   Status TryOn(const Recipe& recipe, std::size_t fold, Trial* trial) const;
   void FillRanges();
 
-  const Dataset& data_;
+  Dataset data_;        // the target's rows, then those of elsewhere
+  std::size_t judged_;  // how many are the target's
   const TrainOptions& options_;
+  std::vector<std::string> starts_;   // per member of the model to start from
+  int start_trees_ = 0;               // in each of them
+  std::vector<double> start_errors_;  // by row: log(that model's prediction / measured)
   std::vector<Split> splits_;
   std::vector<Recipe> candidates_;
   Recipe recipe_;
@@ -89,25 +100,85 @@ class ResidualTrainer {
   ResidualModel model_;
 };
 
-Status ResidualTrainer::Prepare() {
-  if (data_.rows() < kMinTrainingRows) {
-    return Error("only " + std::to_string(data_.rows()) + " rows with a measurement: training " +
-                 "needs at least " + std::to_string(kMinTrainingRows));
+Status ResidualTrainer::PrepareTransfer() {
+  if (options_.transfer.rows != nullptr) {
+    const Dataset& rows = *options_.transfer.rows;
+    // Never less than a row is worth by itself, and no single row more than 20 of elsewhere.
+    const double ratio = static_cast<double>(rows.rows()) / static_cast<double>(judged_);
+    std::fill(data_.weight.begin(), data_.weight.end(), std::clamp(ratio, 1.0, 20.0));
+    data_.Append(rows, 1.0);
   }
+  if (options_.transfer.model == nullptr) return Unit{};
+  const ResidualModel& model = *options_.transfer.model;
+  if (model.info().base != options_.base) {
+    return Error("the model to start from corrects the " + model.info().base + " model, not the " +
+                 options_.base + " one");
+  }
+  for (std::size_t member = 0; member < model.members().size(); ++member) {
+    const Result<Booster> booster = model.LoadBooster(member);
+    if (!booster.ok()) return booster.error();
+    Result<std::string> json = booster->SaveJson();
+    if (!json.ok()) return json.error();
+    starts_.push_back(*std::move(json));
+  }
+  start_trees_ = static_cast<int>(model.members().front().trees());
+  Rows all(data_.rows());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::vector<float>> margins;
+  for (const Forest& member : model.members())
+    margins.push_back(Margins(data_, all, model.columns(), member));
+  ClassBias bias{};
+  for (std::size_t c = 0; c < bias.size(); ++c) bias[c] = model.Bias(static_cast<OpClass>(c));
+  std::vector<UnseenError> errors(data_.rows());
+  UnseenErrors(data_, all, bias, margins, &errors);
+  for (const UnseenError& error : errors) start_errors_.push_back(-error.log_error);
+  return Unit{};
+}
+
+std::vector<int> ResidualTrainer::Columns(FeatureSet set) const {
+  if (options_.transfer.model != nullptr) return options_.transfer.model->columns();
+  return VaryingColumns(data_, set);
+}
+
+// What the model to start from says is off by as much everywhere, by the median of the rows.
+ClassBias ResidualTrainer::Bias(const Rows& rows) const {
+  if (options_.transfer.model == nullptr) return FitBias(data_, rows);
+  std::vector<double> errors;
+  for (const std::size_t row : rows) errors.push_back(start_errors_[row]);
+  const double shift = Quantile(std::move(errors), 0.5);
+  ClassBias bias{};
+  for (std::size_t c = 0; c < bias.size(); ++c)
+    bias[c] = options_.transfer.model->Bias(static_cast<OpClass>(c)) - shift;
+  return bias;
+}
+
+Status ResidualTrainer::Prepare() {
+  const std::size_t least = options_.transfer.empty() ? kMinTrainingRows : kMinTransferRows;
+  if (judged_ < least) {
+    return Error("only " + std::to_string(judged_) + " rows with a measurement: training " +
+                 "needs at least " + std::to_string(least));
+  }
+  if (Status transfer = PrepareTransfer(); !transfer.ok()) return transfer;
   if (options_.members < 1 || options_.members > 64)
     return Error("the ensemble must have 1 to 64 members");
-  Result<std::vector<Recipe>> candidates = RecipesFor(data_.rows(), options_);
+  TrainOptions options = options_;
+  if (options_.transfer.model != nullptr)
+    options.features = options_.transfer.model->info().features;
+  Result<std::vector<Recipe>> candidates = RecipesFor(data_.rows(), options);
   if (!candidates.ok()) return candidates.error();
   candidates_ = *std::move(candidates);
-  const std::size_t groups = std::set<std::string>(data_.group.begin(), data_.group.end()).size();
+  // Rows of elsewhere are always learned from and never judged.
+  const std::vector<std::string> names(data_.group.begin(),
+                                       data_.group.begin() + static_cast<std::ptrdiff_t>(judged_));
+  const std::size_t groups = std::set<std::string>(names.begin(), names.end()).size();
   const int folds = static_cast<int>(std::min<std::size_t>(kInnerFolds, groups));
-  const auto fold = GroupFolds(data_.group, folds, options_.seed);
+  const auto fold = GroupFolds(names, folds, options_.seed);
   if (!fold.ok()) return fold.error();
   splits_.resize(static_cast<std::size_t>(folds));
   for (std::size_t row = 0; row < data_.rows(); ++row) {
     for (int f = 0; f < folds; ++f) {
       Split& split = splits_[static_cast<std::size_t>(f)];
-      ((*fold)[row] == f ? split.unseen : split.training).push_back(row);
+      (row < judged_ && (*fold)[row] == f ? split.unseen : split.training).push_back(row);
     }
   }
   model_.info_.groups = static_cast<std::int64_t>(groups);
@@ -117,10 +188,10 @@ Status ResidualTrainer::Prepare() {
 
 Status ResidualTrainer::TryOn(const Recipe& recipe, std::size_t fold, Trial* trial) const {
   const Split& split = splits_[fold];
-  const std::vector<int> columns = VaryingColumns(data_, recipe.features);
-  const ClassBias bias = FitBias(data_, split.training);
-  const Result<Member> member =
-      FitMember(data_, split.training, columns, bias, recipe, JobSeed(options_.seed, 1, fold));
+  const std::vector<int> columns = Columns(recipe.features);
+  const ClassBias bias = Bias(split.training);
+  const Result<Member> member = FitMember(data_, split.training, columns, bias, recipe,
+                                          JobSeed(options_.seed, 1, fold), Start(0));
   if (!member.ok()) return member.error();
   const std::vector<double> errors =
       StagedLogErrors(data_, split.unseen, columns, bias, member->forest, trial->checkpoints);
@@ -137,9 +208,9 @@ Status ResidualTrainer::ChooseRecipe() {
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const int trees = candidates_[i].params.trees;
     for (int n = std::min(trees, kCheckpointStep); n < trees; n += kCheckpointStep)
-      trials[i].checkpoints.push_back(n);
-    trials[i].checkpoints.push_back(trees);
-    trials[i].log_errors.resize(data_.rows() * trials[i].checkpoints.size());
+      trials[i].checkpoints.push_back(start_trees_ + n);
+    trials[i].checkpoints.push_back(start_trees_ + trees);
+    trials[i].log_errors.resize(judged_ * trials[i].checkpoints.size());
   }
   const std::size_t folds = splits_.size();
   const std::size_t jobs = candidates_.size() * folds;
@@ -158,12 +229,12 @@ Status ResidualTrainer::ChooseRecipe() {
     const std::size_t width = trials[i].checkpoints.size();
     for (std::size_t c = 0; c < width; ++c) {
       double error = 0;  // the mean absolute percentage error, as everybody will judge it
-      for (std::size_t row = 0; row < data_.rows(); ++row)
+      for (std::size_t row = 0; row < judged_; ++row)
         error += std::abs(std::expm1(trials[i].log_errors[row * width + c]));
       if (error < least) {
         least = error;
         recipe_ = candidates_[i];
-        recipe_.params.trees = trials[i].checkpoints[c];
+        recipe_.params.trees = trials[i].checkpoints[c] - start_trees_;
       }
     }
   }
@@ -171,7 +242,7 @@ Status ResidualTrainer::ChooseRecipe() {
 }
 
 Status ResidualTrainer::Calibrate() {
-  const std::vector<int> columns = VaryingColumns(data_, recipe_.features);
+  const std::vector<int> columns = Columns(recipe_.features);
   const auto members = static_cast<std::size_t>(options_.members);
   const std::size_t jobs = splits_.size() * members;
   std::vector<Status> outcome(jobs, Status(Unit{}));
@@ -181,8 +252,8 @@ Status ResidualTrainer::Calibrate() {
     const auto j = static_cast<std::size_t>(job);
     const Split& split = splits_[j / members];
     const Result<Member> member =
-        FitMember(data_, split.training, columns, FitBias(data_, split.training), recipe_,
-                  JobSeed(options_.seed, 2, j));
+        FitMember(data_, split.training, columns, Bias(split.training), recipe_,
+                  JobSeed(options_.seed, 2, j), Start(j % members));
     if (member.ok())
       margins[j] = Margins(data_, split.unseen, columns, member->forest);
     else
@@ -192,9 +263,9 @@ Status ResidualTrainer::Calibrate() {
   for (const Status& status : outcome)
     if (!status.ok()) return status;
 
-  unseen_.resize(data_.rows());
+  unseen_.resize(judged_);
   for (std::size_t f = 0; f < splits_.size(); ++f) {
-    const ClassBias bias = FitBias(data_, splits_[f].training);
+    const ClassBias bias = Bias(splits_[f].training);
     const std::vector<std::vector<float>> of_fold(
         margins.begin() + static_cast<std::ptrdiff_t>(f * members),
         margins.begin() + static_cast<std::ptrdiff_t>((f + 1) * members));
@@ -207,8 +278,8 @@ Status ResidualTrainer::Calibrate() {
 Status ResidualTrainer::FitEnsemble() {
   Rows all(data_.rows());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<int> columns = VaryingColumns(data_, recipe_.features);
-  const ClassBias bias = FitBias(data_, all);
+  const std::vector<int> columns = Columns(recipe_.features);
+  const ClassBias bias = Bias(all);
   const auto members = static_cast<std::size_t>(options_.members);
   std::vector<Status> outcome(members, Status(Unit{}));
   model_.members_.resize(members);
@@ -217,7 +288,7 @@ Status ResidualTrainer::FitEnsemble() {
   ParallelFor(options_.members, options_.threads, [&](int job) {
     const auto j = static_cast<std::size_t>(job);
     Result<Member> member =
-        FitMember(data_, all, columns, bias, recipe_, JobSeed(options_.seed, 3, j));
+        FitMember(data_, all, columns, bias, recipe_, JobSeed(options_.seed, 3, j), Start(j));
     if (member.ok()) {
       model_.members_[j] = std::move(member->forest);
       model_.boosters_[j] = Compress(member->json);
@@ -265,14 +336,14 @@ void ResidualTrainer::Describe(std::vector<std::string> sources) {
   info.params = recipe_.params;
   info.huber_delta = recipe_.huber_delta;
   info.members = options_.members;
-  info.rows = static_cast<std::int64_t>(data_.rows());
+  info.rows = static_cast<std::int64_t>(judged_);
   info.data_hash = data_.Hash();
   info.sources = std::move(sources);
   model_.PrepareChecks();
 
   std::vector<double> base, corrected, measured, widths;
   double covered = 0;
-  for (std::size_t row = 0; row < data_.rows(); ++row) {
+  for (std::size_t row = 0; row < judged_; ++row) {
     measured.push_back(data_.measured_us[row]);
     base.push_back(data_.BaseTotal(row));
     corrected.push_back(data_.measured_us[row] * std::exp(-unseen_[row].log_error));
@@ -283,8 +354,16 @@ void ResidualTrainer::Describe(std::vector<std::string> sources) {
   }
   info.figures = {FiguresOf(options_.base, base, measured),
                   FiguresOf("corrected", corrected, measured)};
-  info.coverage = covered / static_cast<double>(data_.rows());
+  info.coverage = covered / static_cast<double>(judged_);
   info.median_width = Quantile(widths, 0.5);
+  if (data_.rows() > judged_) {
+    info.notes.push_back("learned with " + std::to_string(data_.rows() - judged_) +
+                         " rows of elsewhere; the figures are of the target's rows alone");
+  }
+  if (start_trees_ > 0) {
+    info.notes.push_back("starts from " + std::to_string(start_trees_) +
+                         " trees per member that were learned elsewhere");
+  }
   const std::size_t below = data_.RowsBelowBound();
   if (below > 0) {
     info.notes.push_back(std::to_string(below) +

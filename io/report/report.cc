@@ -19,12 +19,6 @@ double Share(Cycles part, Cycles whole) {
   return whole.value() == 0 ? 0.0 : 100.0 * Ratio(part, whole);
 }
 
-std::string Lines(const char* title, const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += fmt::format("  {:<9} {}\n", title, line);
-  return text;
-}
-
 std::string IntervalText(const Interval& interval, Hertz clock) {
   if (interval.coverage <= 0) return "";
   return fmt::format("     {:.0f} % interval {:.3f} to {:.3f} us", 100 * interval.coverage,
@@ -249,73 +243,6 @@ std::string CompareText(const std::vector<Estimate>& estimates, std::size_t top)
   return text;
 }
 
-void EvaluationRow(const EvaluationBlock& block, const ErrorFigures& f, TextTable* table) {
-  const bool interval = f.model == "corrected" && block.coverage > 0;
-  table->Row({block.title, f.model, std::to_string(f.rows), Fixed(f.mape, 2), Fixed(f.median, 2),
-              Fixed(f.p90, 2), Fixed(f.max, 1), Fixed(f.within_10, 1), Fixed(f.within_20, 1),
-              Fixed(f.bias, 3), Fixed(f.spread, 3), Fixed(f.kendall, 3),
-              interval ? Fixed(100 * block.coverage, 1) : "",
-              interval ? Fixed(block.median_width, 3) : ""});
-}
-
-// log(predicted / measured) of the corrected model, or of the simulated one where there is none.
-double LogError(const EvaluatedRow& row) {
-  return std::log((row.corrected > 0 ? row.corrected : row.simulated) / row.measured);
-}
-
-std::string WorstRows(const std::vector<EvaluatedRow>& rows, std::size_t worst) {
-  std::vector<const EvaluatedRow*> order;
-  for (const EvaluatedRow& row : rows) order.push_back(&row);
-  std::stable_sort(order.begin(), order.end(), [](const EvaluatedRow* a, const EvaluatedRow* b) {
-    return std::abs(LogError(*a)) > std::abs(LogError(*b));
-  });
-  order.resize(std::min(worst, order.size()));
-  TextTable table;
-  table.Column("worst rows on");
-  table.Column("class");
-  for (const char* header : {"measured us", "analytical", "simulated", "corrected", "error %"}) {
-    table.Column(header, true);
-  }
-  table.Column("kernel");
-  for (const EvaluatedRow* row : order) {
-    table.Row({row->device, std::string(Name(row->op_class)), Fixed(row->measured, 3),
-               Fixed(row->analytical, 3), Fixed(row->simulated, 3),
-               row->corrected > 0 ? Fixed(row->corrected, 3) : "-",
-               fmt::format("{:+.1f}", std::expm1(LogError(*row)) * 100), row->label});
-  }
-  return table.Text();
-}
-
-std::string EvaluationText(const Evaluation& evaluation, std::size_t worst) {
-  TextTable table;
-  table.Column("data");
-  table.Column("model");
-  for (const char* header : {"rows", "MAPE %", "median %", "P90 %", "max %", "within 10 %",
-                             "within 20 %", "bias", "spread", "tau-b", "coverage %", "width"}) {
-    table.Column(header, true);
-  }
-  for (const EvaluationBlock& block : evaluation.blocks) {
-    for (const ErrorFigures& figures : block.models) EvaluationRow(block, figures, &table);
-  }
-  std::string text = evaluation.title + "\n\n" + table.Text() + Lines("note", evaluation.notes);
-  if (worst > 0) text += '\n' + WorstRows(evaluation.rows, worst);
-  return text;
-}
-
-std::string EvaluationCsv(const Evaluation& evaluation) {
-  CsvWriter csv;
-  csv.Row({"data", "model", "rows", "mape_percent", "median_percent", "p90_percent", "max_percent",
-           "within_10_percent", "within_20_percent", "bias_log", "spread_log", "kendall_tau_b"});
-  for (const EvaluationBlock& block : evaluation.blocks) {
-    for (const ErrorFigures& f : block.models) {
-      csv.Cell(block.title).Cell(f.model).Cell(std::int64_t{f.rows}).Cell(f.mape).Cell(f.median);
-      csv.Cell(f.p90).Cell(f.max).Cell(f.within_10).Cell(f.within_20).Cell(f.bias).Cell(f.spread);
-      csv.Cell(f.kendall).EndRow();
-    }
-  }
-  return csv.text();
-}
-
 }  // namespace
 
 std::string EstimateReport(const Estimate& estimate, ReportFormat format, std::size_t top) {
@@ -341,18 +268,6 @@ std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat f
       break;
   }
   return CompareText(estimates, top);
-}
-
-std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format, std::size_t worst) {
-  switch (format) {
-    case ReportFormat::kJson:
-      return ToJson(evaluation, true).dump(2) + '\n';
-    case ReportFormat::kCsv:
-      return EvaluationCsv(evaluation);
-    case ReportFormat::kText:
-      break;
-  }
-  return EvaluationText(evaluation, worst);
 }
 
 }  // namespace cyclecast

@@ -30,6 +30,13 @@ std::string CompareReport(const std::vector<Estimate>& estimates, ReportFormat f
 std::string EvaluationReport(const Evaluation& evaluation, ReportFormat format,
                              std::size_t worst = 0);
 
+// The same rows under several splits, side by side: mean errors of every model, over all rows and
+// by device, and the corrected model less each other one.
+std::string SplitsReport(const std::vector<Evaluation>& splits, ReportFormat format);
+
+// A learning curve, one line per number of rows.
+std::string LearningCurveReport(const LearningCurve& curve, ReportFormat format);
+
 // Chrome trace event JSON of the estimate's timeline: a track per resource, a slice per task.
 // `schedule` is what was estimated. Opens in ui.perfetto.dev and speedscope. One trace
 // microsecond is one microsecond of the machine.

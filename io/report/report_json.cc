@@ -72,6 +72,8 @@ Json ToJson(const EvaluatedRow& row) {
                {"op_class", Name(row.op_class)}, {"group", row.group},
                {"measured", row.measured},       {"analytical", row.analytical},
                {"simulated", row.simulated}};
+  if (row.peer > 0) json["peer"] = row.peer;
+  if (row.calibrated > 0) json["calibrated"] = row.calibrated;
   if (row.corrected > 0) {
     json["corrected"] = row.corrected;
     json["lower"] = row.lower;
@@ -117,6 +119,10 @@ nlohmann::ordered_json ToJson(const std::vector<Estimate>& compared) {
 
 nlohmann::ordered_json ToJson(const Evaluation& evaluation, bool with_rows) {
   Json json = {{"title", evaluation.title}};
+  if (!evaluation.split.empty()) {
+    json["split"] = evaluation.split;
+    json["folds"] = evaluation.folds;
+  }
   Json& blocks = json["blocks"] = Json::array();
   for (const EvaluationBlock& block : evaluation.blocks) {
     Json entry = {{"title", block.title}, {"models", Json::array()}};
@@ -125,12 +131,34 @@ nlohmann::ordered_json ToJson(const Evaluation& evaluation, bool with_rows) {
       entry["interval_coverage_percent"] = 100 * block.coverage;
       entry["interval_median_width"] = block.median_width;
     }
+    if (block.groups > 0) entry["groups"] = block.groups;
+    for (const Comparison& c : block.comparisons) {
+      entry["corrected_less"].push_back({{"model", c.baseline},
+                                         {"points", c.difference},
+                                         {"lower", c.lower},
+                                         {"upper", c.upper}});
+    }
     blocks.push_back(std::move(entry));
   }
   json["notes"] = evaluation.notes;
   if (with_rows) {
     Json& rows = json["rows"] = Json::array();
     for (const EvaluatedRow& row : evaluation.rows) rows.push_back(ToJson(row));
+  }
+  return json;
+}
+
+nlohmann::ordered_json ToJson(const LearningCurve& curve) {
+  Json json = {{"title", curve.title}, {"points", Json::array()}};
+  for (const CurvePoint& p : curve.points) {
+    json["points"].push_back({{"rows", p.rows},
+                              {"draws", p.repeats},
+                              {"base_mape_percent", p.base},
+                              {"calibrated_mape_percent", p.calibrated},
+                              {"alone_mape_percent", p.alone},
+                              {"alone_sd", p.alone_sd},
+                              {"transferred_mape_percent", p.transferred},
+                              {"transferred_sd", p.transferred_sd}});
   }
   return json;
 }

@@ -11,5 +11,6 @@ namespace cyclecast {
 nlohmann::ordered_json ToJson(const Estimate& estimate);
 nlohmann::ordered_json ToJson(const Evaluation& evaluation, bool with_rows);
 nlohmann::ordered_json ToJson(const std::vector<Estimate>& compared);
+nlohmann::ordered_json ToJson(const LearningCurve& curve);
 
 }  // namespace cyclecast

@@ -48,6 +48,12 @@ std::string WithThousands(std::int64_t value) {
 
 std::string Fixed(double value, int decimals) { return fmt::format("{:.{}f}", value, decimals); }
 
+std::string Lines(const char* title, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += fmt::format("  {:<9} {}\n", title, line);
+  return text;
+}
+
 std::string HumanBytes(std::int64_t bytes) {
   constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
   double value = static_cast<double>(bytes);

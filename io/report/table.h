@@ -29,6 +29,8 @@ class TextTable {
 
 std::string WithThousands(std::int64_t value);  // "1,234,567"
 std::string Fixed(double value, int decimals);
+// "  note      ..." for every line of `lines`.
+std::string Lines(const char* title, const std::vector<std::string>& lines);
 // A size with a binary unit: "1.50 MiB".
 std::string HumanBytes(std::int64_t bytes);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "tests/apps/run_command.h"
 #include "tests/support/paths.h"
@@ -217,6 +218,47 @@ TEST(Cli, TrainsOnSyntheticTracesAndPredictsEveryRowInOrder) {
       RunCyclecast({"compare", "-m", "tpu_v4", "-w", "resnet50", "--residual", model});
   EXPECT_EQ(compared.exit_code, 0) << compared.err;
   EXPECT_THAT(compared.out, HasSubstr("corrected(simulated) cycles"));
+}
+
+// A trace or a model of elsewhere to start from, splits side by side, a learning curve.
+TEST(Cli, ComparesSplitsAndLearnsWithWhatWasLearnedElsewhere) {
+  const ScratchDir folder;
+  const std::string old_trace = (folder / "old.csv").string(),
+                    new_trace = (folder / "new.csv").string();
+  const std::string old_model = (folder / "old.cyc").string(),
+                    new_model = (folder / "new.cyc").string();
+  for (const auto& [machine, rows, file] :
+       {std::tuple{"tpu_v4", "60", old_trace}, std::tuple{"tpu_v5e", "40", new_trace}}) {
+    ASSERT_EQ(
+        RunCyclecast({"trace", "generate", "-m", machine, "--rows", rows, "-o", file}).exit_code,
+        0);
+  }
+  const std::vector<std::string> quick = {"--param", "trees=10"};
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.end(), quick.begin(), quick.end());
+    return RunCyclecast(words);
+  };
+  ASSERT_EQ(run({"train", "--trace", old_trace, "-o", old_model}).exit_code, 0);
+  for (const std::string& source : {old_trace, old_model}) {
+    const CommandResult trained =
+        run({"train", "--trace", new_trace, "--source", source, "-o", new_model, "--force"});
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+    EXPECT_THAT(trained.out, HasSubstr("elsewhere"));
+  }
+  const CommandResult curve = run({"evaluate", "--trace", new_trace, "--source", old_trace,
+                                   "--learning-curve", "0,10", "--repeats", "2"});
+  ASSERT_EQ(curve.exit_code, 0) << curve.err;
+  EXPECT_THAT(curve.out, HasSubstr("with what was learned elsewhere"));
+  const CommandResult splits =
+      run({"evaluate", "--trace", new_trace, "--splits", "row,family=op", "--format", "json"});
+  ASSERT_EQ(splits.exit_code, 0) << splits.err;
+  const json both = json::parse(splits.out);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[1]["split"], "family");
+  EXPECT_TRUE(both[1]["blocks"][0].contains("corrected_less"));
+  const CommandResult wrong = run({"evaluate", "--trace", new_trace, "--splits", "family=colour"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("no column 'colour'"));
 }
 
 TEST(Cli, ADamagedResidualIsRefused) {

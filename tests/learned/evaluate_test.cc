@@ -124,6 +124,61 @@ TEST(EvaluateBase, HasNoCorrectedModel) {
   EXPECT_FALSE(EvaluateBase({}).ok());
 }
 
+TEST(Splits, AreReadFromText) {
+  const std::vector<Split> splits = ParseSplits("row,family=fixture").value();
+  ASSERT_EQ(splits.size(), 2U);
+  EXPECT_EQ(splits[0].group_by, "row");
+  EXPECT_EQ(splits[1].name, "family");
+  EXPECT_EQ(splits[1].group_by, "fixture");
+  for (const char* wrong : {"", "row,", "family=", "=op"}) {
+    const auto none = ParseSplits(wrong);
+    ASSERT_FALSE(none.ok()) << wrong;
+    EXPECT_THAT(none.error().Text(), HasSubstr("NAME or NAME=COLUMN"));
+  }
+}
+
+TEST(Splits, LeaveOneGroupOutWhereThereAreFew) {
+  // 150 rows of 50 shapes and 7 networks, all of one device.
+  const std::vector<TraceSample> samples = test::KnownSamples(150, 0.05);
+  const auto evaluations =
+      CrossValidateSplits(samples, test::QuickOptions(), ParseSplits("shape,net=network").value());
+  ASSERT_TRUE(evaluations.ok()) << evaluations.error().Text();
+  EXPECT_EQ((*evaluations)[0].folds, 5);
+  EXPECT_EQ((*evaluations)[1].folds, 7);
+  EXPECT_EQ((*evaluations)[1].split, "net");
+  EXPECT_EQ((*evaluations)[1].blocks.front().groups, 7);
+  EXPECT_FALSE(CrossValidateSplits(samples, test::QuickOptions(), {{"device", "device"}}).ok());
+}
+
+// With one device left to learn from, its rows still need folds of their own.
+TEST(Splits, ByDeviceTrainOnTheOther) {
+  std::vector<TraceSample> samples = test::KnownSamples(120, 0.05);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i].row.device = i % 2 == 0 ? "A" : "B";
+  const auto evaluations =
+      CrossValidateSplits(samples, test::QuickOptions(), {{"device", "device"}});
+  ASSERT_TRUE(evaluations.ok()) << evaluations.error().Text();
+  EXPECT_EQ(evaluations->front().folds, 2);
+}
+
+TEST(Peer, IsComparedInTheUnitOfTheMeasurement) {
+  std::vector<TraceSample> samples = test::KnownSamples(30, 0.0);
+  for (TraceSample& sample : samples) {
+    const double cycles = *sample.row.measured_us * 1000;  // at 1 GHz
+    sample.row.measured_us.reset();
+    sample.row.measured_cycles = cycles;
+    sample.row.columns.emplace_back("theirs", std::to_string(1.5 * cycles));
+  }
+  const Evaluation evaluation = EvaluateBase(samples, "theirs").value();
+  EXPECT_NEAR(Model(evaluation.blocks.front(), "theirs").mape, 50.0, 0.1);
+  const auto none = EvaluateBase(samples, "ours");
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().Text(), HasSubstr("no column 'ours'"));
+  samples[3].row.columns.back().second = "fast";
+  const auto wrong = EvaluateBase(samples, "theirs");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.error().Text(), HasSubstr("'fast', which is no time"));
+}
+
 TEST(Blocks, AreOverallThenDevicesThenClasses) {
   const auto row = [](const char* device, OpClass op_class) {
     EvaluatedRow r;

@@ -24,6 +24,22 @@ TEST(Figures, AreThoseOfHandMadeErrors) {
   EXPECT_NEAR(f.bias, (std::log(1.1) + std::log(0.8) + std::log(1.5)) / 4, 1e-12);
 }
 
+TEST(Comparison, IsTheDifferenceOfMeanErrorsWithAnIntervalOverGroups) {
+  // Errors of 10 % against 30 % in every row: 20 points less whatever groups are drawn.
+  const std::vector<std::string> groups = {"a", "a", "b", "c"};
+  const Comparison same =
+      CompareModels("base", {110, 90, 110, 90}, {130, 70, 130, 70}, {100, 100, 100, 100}, groups);
+  EXPECT_EQ(same.baseline, "base");
+  EXPECT_NEAR(same.difference, -20.0, 1e-9);
+  EXPECT_NEAR(same.lower, -20.0, 1e-9);
+  EXPECT_NEAR(same.upper, -20.0, 1e-9);
+  // A win by 20 points in one group and a loss by 20 in another: nothing is certain.
+  const Comparison mixed = CompareModels("base", {100, 120}, {120, 100}, {100, 100}, {"a", "b"});
+  EXPECT_NEAR(mixed.difference, 0.0, 1e-9);
+  EXPECT_NEAR(mixed.lower, -20.0, 1e-9);  // both draws are "a" in a quarter of the resamples
+  EXPECT_NEAR(mixed.upper, 20.0, 1e-9);
+}
+
 TEST(Figures, ConstantFactorIsBiasWithoutSpread) {
   const ErrorFigures f = FiguresOf("m", {2, 4, 6}, {1, 2, 3});
   EXPECT_NEAR(f.bias, std::log(2.0), 1e-12);

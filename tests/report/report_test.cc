@@ -48,7 +48,7 @@ Evaluation SampleEvaluation() {
   figures.model = "simulated";
   figures.rows = 1;
   figures.mape = 12.5;
-  evaluation.blocks = {{"all", {figures}, 0, 0}};
+  evaluation.blocks = {{"all", {figures}, 0, 0, 0, {}}};
   EvaluatedRow row;
   row.device = "chip";
   row.label = "matmul";
