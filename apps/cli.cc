@@ -285,6 +285,14 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
   choices->add_option("workloads", o->choices.workloads, "Table of their workloads")->required();
   choices->add_option("-m,--machine", o->choices.machine, "Instead of the workloads' device");
   choices->add_option("--residual", o->choices.residual, "Trained model");
+  choices
+      ->add_option("--cross-validate", o->choices.cross_validate,
+                   "Also train on the peer's cycles of the other networks, in so many folds")
+      ->check(CLI::Range(2, 100));
+  choices->add_option("--rows", o->choices.rows, "Most workloads trained on in each fold")
+      ->check(CLI::Range(std::size_t{100}, std::size_t{10'000'000}));
+  choices->add_option("-j,--jobs", o->choices.jobs, "Threads for training")
+      ->check(CLI::Range(1, 256));
   AddOutput(choices, &o->choices.output);
   choices->callback([=] { *chosen = [o] { return RunChoices(o->choices); }; });
 

@@ -99,6 +99,9 @@ struct ChoicesCommand {
   std::string candidates, workloads;
   std::string machine;  // overrides the workloads' device
   std::string residual;
+  int cross_validate = 0;    // folds by network; 0: none
+  std::size_t rows = 20000;  // trained on in each
+  int jobs = 1;
   OutputOptions output;
 };
 Status RunChoices(const ChoicesCommand& options);

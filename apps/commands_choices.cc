@@ -3,11 +3,15 @@
 #include <map>
 #include <memory>
 
+#include "api/pricing.h"
 #include "apps/commands.h"
 #include "apps/console.h"
 #include "apps/session.h"
 #include "io/machine_loader.h"
 #include "io/report/table.h"
+#include "learned/dataset.h"
+#include "learned/hash.h"
+#include "learned/train.h"
 #include "mapping/mapper.h"
 #include "traces/choices.h"
 #include "traces/trace_schedule.h"
@@ -31,6 +35,61 @@ Result<std::vector<double>> PriceWorkloads(const CostModel& model, const Trace& 
     cycles.push_back(static_cast<double>(estimate->total.value()));
     progress.Update(static_cast<double>(cycles.size()) /
                     static_cast<double>(workloads.rows.size()));
+  }
+  return cycles;
+}
+
+// The rows outside fold `f`, at most `most` of them, picked by a hash of their shapes.
+std::vector<std::size_t> TrainingRows(const Dataset& data, const Trace& workloads,
+                                      const std::vector<int>& fold, int f, std::size_t most) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  for (std::size_t row = 0; row < data.rows(); ++row) {
+    if (fold[row] == f) continue;
+    const std::string key = workloads.rows[data.source[row]].ShapeKey();
+    order.emplace_back(MixBits(Fnv64().Add(key).value() + row), row);
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), most));
+  std::vector<std::size_t> rows;
+  for (const auto& [hash, row] : order) rows.push_back(row);
+  return rows;
+}
+
+// Cycles of every workload by corrections that were trained on the peer's cycles of workloads of
+// other networks.
+Result<std::vector<double>> PriceUnseen(const ChoicesCommand& command, const Trace& workloads) {
+  RowPricer pricer(FindConfigRoot(), command.machine, true);
+  std::vector<TraceSample> samples(workloads.rows.size());
+  ProgressLine pricing("extracting features");
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (Interrupted()) return Error("interrupted");
+    if (Status priced = pricer.Price(workloads.rows[i], &samples[i]); !priced.ok())
+      return priced.error();
+    pricing.Update(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
+  }
+  const Result<Dataset> data = MakeDataset(samples, "simulated", "network");
+  if (!data.ok()) return data.error();
+  TrainOptions options;
+  options.group_by = "network";
+  options.threads = command.jobs;
+  const auto fold = GroupFolds(data->group, command.cross_validate, options.seed);
+  if (!fold.ok()) return fold.error();
+  std::vector<double> cycles(samples.size(), 0.0);
+  ProgressLine progress("cross-validating");
+  for (int f = 0; f < command.cross_validate; ++f) {
+    const std::vector<std::size_t> training =
+        TrainingRows(*data, workloads, *fold, f, command.rows);
+    options.progress = [&](std::string_view what, double share) {
+      progress.Update(share, "fold " + std::to_string(f + 1) + ": " + std::string(what));
+    };
+    const auto model = TrainResidual(data->Subset(training), options);
+    if (!model.ok()) return model.error();
+    for (std::size_t row = 0; row < data->rows(); ++row) {
+      if ((*fold)[row] != f) continue;
+      const TraceSample& sample = samples[data->source[row]];
+      cycles[data->source[row]] =
+          model->Predict(sample.simulated, sample.machine).us * 1e-6 * sample.clock.value();
+    }
   }
   return cycles;
 }
@@ -110,6 +169,12 @@ Status RunChoices(const ChoicesCommand& command) {
     const auto cycles = PriceWorkloads(*model, choices->workloads, *machine);
     if (!cycles.ok()) return cycles.error();
     pickers.push_back(ModelPicker(model->name(), *choices, *cycles, machine->vpu()->dpus_per_tile));
+  }
+  if (command.cross_validate > 0) {
+    const auto cycles = PriceUnseen(command, choices->workloads);
+    if (!cycles.ok()) return cycles.error();
+    pickers.push_back(
+        ModelPicker("networks left out", *choices, *cycles, machine->vpu()->dpus_per_tile));
   }
   std::string text = std::to_string(choices->groups.size()) +
                      " layers with two or more candidates on " + machine->name +

@@ -46,7 +46,8 @@ Correction ResidualModel::Correct(const std::vector<float>& features, OpClass op
   const double n = static_cast<double>(members_.size());
   Correction correction;
   const double mean = sum / n;
-  correction.log_ratio = std::clamp(bias_[static_cast<std::size_t>(op_class)] + mean,
+  correction.log_ratio = ShareFor(op_class, machine) *
+                         std::clamp(bias_[static_cast<std::size_t>(op_class)] + mean,
                                     least_log_ratio_, most_log_ratio_);
   correction.spread = std::sqrt(std::max(0.0, squares / n - mean * mean));
   correction.reason = OutsideOf(features, op_class, machine);
@@ -56,6 +57,13 @@ Correction ResidualModel::Correct(const std::vector<float>& features, OpClass op
           ? calibration_.HalfWidth(op_class, correction.spread, kReportedCoverage)
           : calibration_.HalfWidthOutside(op_class, correction.spread, kReportedCoverage);
   return correction;
+}
+
+double ResidualModel::ShareFor(OpClass op_class, std::string_view machine) const {
+  const std::vector<std::string>& machines = info_.machines;
+  const bool known = std::find(machines.begin(), machines.end(), machine) != machines.end();
+  return (seen_[static_cast<std::size_t>(op_class)] ? 1.0 : unseen_class_share_) *
+         (known ? 1.0 : unseen_machine_share_);
 }
 
 std::string ResidualModel::OutsideOf(const std::vector<float>& features, OpClass op_class,

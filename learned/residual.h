@@ -104,6 +104,8 @@ class ResidualModel {
   // The first thing about a kernel that training has not seen; empty when there is none.
   std::string OutsideOf(const std::vector<float>& features, OpClass op_class,
                         std::string_view machine) const;
+  // The share of the correction that kernels of this class and machine get.
+  double ShareFor(OpClass op_class, std::string_view machine) const;
   // Fills checked_ from ranges_.
   void PrepareChecks();
 
@@ -120,6 +122,9 @@ class ResidualModel {
   std::vector<Range> ranges_;                        // by column of DescribeFeatures()
   std::vector<CheckedRange> checked_;                // of the feature set in use
   double least_log_ratio_ = 0, most_log_ratio_ = 0;  // trained on; corrections stay inside
+  // How much of a correction holds for kernels of a class, of a machine, that was not trained on:
+  // what was best when those trained on were left out in turn.
+  double unseen_class_share_ = 0, unseen_machine_share_ = 1;
   std::vector<Forest> members_;
   std::vector<std::string> boosters_;  // compressed JSON, one per member
   Calibration calibration_;

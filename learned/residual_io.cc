@@ -165,6 +165,7 @@ struct ResidualHeader {
             {"seen", model.seen_},
             {"ranges", ranges},
             {"log_ratios", {model.least_log_ratio_, model.most_log_ratio_}},
+            {"unseen_shares", {model.unseen_class_share_, model.unseen_machine_share_}},
             {"calibration", CalibrationJson(model.calibration_)},
             {"sections", sections}};
   }
@@ -186,6 +187,11 @@ struct ResidualHeader {
     model->most_log_ratio_ = header.at("log_ratios").at(1).get<double>();
     if (!(model->least_log_ratio_ <= model->most_log_ratio_))
       throw std::invalid_argument("limits the wrong way round");
+    const Json& shares = header.at("unseen_shares");
+    model->unseen_class_share_ = shares.at(0).get<double>();
+    model->unseen_machine_share_ = shares.at(1).get<double>();
+    for (const double share : {model->unseen_class_share_, model->unseen_machine_share_})
+      if (!(share >= 0 && share <= 1)) throw std::invalid_argument("a share out of range");
     model->calibration_ = CalibrationFrom(header.at("calibration"));
     model->PrepareChecks();
     return header.at("sections").get<std::vector<std::size_t>>();

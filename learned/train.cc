@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -59,6 +60,7 @@ class ResidualTrainer {
     Status step = Prepare();
     if (step.ok()) step = ChooseRecipe();
     if (step.ok()) step = Calibrate();
+    if (step.ok()) step = FitUnseenShares();
     if (step.ok()) step = FitEnsemble();
     if (!step.ok()) return step.error();
     Describe(std::move(sources));
@@ -82,6 +84,9 @@ class ResidualTrainer {
   }
   Status ChooseRecipe();
   Status Calibrate();
+  Status FitUnseenShares();
+  template <class KindOf>
+  Result<double> ShareLeavingOut(const KindOf& kind_of, double without_evidence) const;
   Status FitEnsemble();
   void Describe(std::vector<std::string> sources);
   Status TryOn(const Recipe& recipe, std::size_t fold, Trial* trial) const;
@@ -272,6 +277,61 @@ Status ResidualTrainer::Calibrate() {
     UnseenErrors(data_, splits_[f].unseen, bias, of_fold, &unseen_);
   }
   model_.calibration_ = Calibration::Fit(unseen_);
+  return Unit{};
+}
+
+// The share of its correction that did best on kinds of rows (classes, machines) left out in turn,
+// each kind counting alike.
+template <class KindOf>
+Result<double> ResidualTrainer::ShareLeavingOut(const KindOf& kind_of,
+                                                double without_evidence) const {
+  constexpr int kSteps = 10;
+  constexpr std::size_t kFewestKinds = 3;  // two speak for each other, not for a third
+  std::map<std::string, Rows> kinds;
+  for (std::size_t row = 0; row < judged_; ++row) kinds[kind_of(row)].push_back(row);
+  if (kinds.size() < kFewestKinds) return without_evidence;
+  const std::vector<int> columns = Columns(recipe_.features);
+  std::vector<double> errors(kSteps + 1, 0.0);
+  std::uint64_t job = 0;
+  for (const auto& [kind, unseen] : kinds) {
+    Rows training;
+    for (std::size_t row = 0; row < data_.rows(); ++row)
+      if (kind_of(row) != kind) training.push_back(row);
+    const ClassBias bias = Bias(training);
+    const Result<Member> member = FitMember(data_, training, columns, bias, recipe_,
+                                            JobSeed(options_.seed, 4, job++), Start(0));
+    if (!member.ok()) return member.error();
+    const std::vector<float> margins = Margins(data_, unseen, columns, member->forest);
+    std::size_t at = 0;
+    for (const std::size_t row : unseen) {
+      const std::size_t begin = data_.first_instance[row], end = data_.first_instance[row + 1];
+      std::vector<double> ratios(end - begin);
+      for (int step = 0; step <= kSteps; ++step) {
+        for (std::size_t i = begin; i < end; ++i) {
+          const double whole = bias[static_cast<std::size_t>(data_.kernel_class[i])] +
+                               static_cast<double>(margins[at + i - begin]);
+          ratios[i - begin] = whole * step / kSteps;
+        }
+        errors[static_cast<std::size_t>(step)] +=
+            std::abs(std::expm1(LogError(data_, row, ratios))) / static_cast<double>(unseen.size());
+      }
+      at += end - begin;
+    }
+  }
+  const auto best = std::min_element(errors.begin(), errors.end()) - errors.begin();
+  return static_cast<double>(best) / kSteps;
+}
+
+Status ResidualTrainer::FitUnseenShares() {
+  // A class nobody measured: what is known of others says nothing until they show that it does.
+  const auto by_class = ShareLeavingOut(
+      [this](std::size_t row) { return std::string(Name(data_.row_class[row])); }, 0.0);
+  if (!by_class.ok()) return by_class.error();
+  const auto by_machine =
+      ShareLeavingOut([this](std::size_t row) { return data_.machine[row]; }, 1.0);
+  if (!by_machine.ok()) return by_machine.error();
+  model_.unseen_class_share_ = *by_class;
+  model_.unseen_machine_share_ = *by_machine;
   return Unit{};
 }
 

@@ -33,6 +33,43 @@ TEST(TrainResidual, FindsTheKnownFactor) {
   }
 }
 
+// Rows of `classes` in turn, all of the known factor times the class's own.
+std::vector<TraceSample> OfClasses(const std::vector<std::pair<OpClass, double>>& classes) {
+  std::vector<TraceSample> samples = test::KnownSamples(240, 0.0);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto& [op_class, factor] = classes[i % classes.size()];
+    samples[i].simulated.kernels[0].op_class = op_class;
+    samples[i].row.measured_us = samples[i].simulated.kernels[0].base_us * factor;
+  }
+  return samples;
+}
+
+TEST(TrainResidual, WhatHoldsForAllClassesHoldsForAnotherOne) {
+  // Three classes take twice what the base says: so will a fourth.
+  const ResidualModel alike =
+      TrainResidual(
+          OfClasses({{OpClass::kMatmul, 2.0}, {OpClass::kConv, 2.0}, {OpClass::kNorm, 2.0}}),
+          test::QuickOptions())
+          .value();
+  const Correction same = alike.Correct(FeaturesOf(0.5, 0.5), OpClass::kSoftmax, "tiny");
+  EXPECT_NEAR(same.log_ratio, std::log(2.0), 0.1);
+  EXPECT_FALSE(same.in_domain);
+  // Where each is off in its own way, one left out is best served by the base.
+  const ResidualModel apart =
+      TrainResidual(
+          OfClasses({{OpClass::kMatmul, 3.0}, {OpClass::kConv, 1.0 / 3}, {OpClass::kNorm, 1.0}}),
+          test::QuickOptions())
+          .value();
+  const Correction none = apart.Correct(FeaturesOf(0.5, 0.5), OpClass::kSoftmax, "tiny");
+  EXPECT_NEAR(none.log_ratio, 0.0, 0.15);
+  // Two classes are no evidence.
+  const ResidualModel two =
+      TrainResidual(OfClasses({{OpClass::kMatmul, 2.0}, {OpClass::kConv, 2.0}}),
+                    test::QuickOptions())
+          .value();
+  EXPECT_EQ(two.Correct(FeaturesOf(0.5, 0.5), OpClass::kSoftmax, "tiny").log_ratio, 0.0);
+}
+
 TEST(TrainResidual, ReportsOutOfFoldFiguresOfBaseAndCorrected) {
   const ResidualModel model = test::KnownModel(300, 0.05);
   const std::vector<ErrorFigures>& figures = model.info().figures;
