@@ -237,15 +237,7 @@ void AddTraceCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
   generate->callback([=] { *chosen = [o] { return RunTraceGenerate(o->generate); }; });
 }
 
-void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* chosen) {
-  auto* train = app->add_subcommand("train", "Learn a residual from traces");
-  AddTraces(train, &o->learn, true);
-  AddTraining(train, o.get());
-  AddSource(train, &o->learn);
-  AddOutput(train, &o->learn.output);
-  train->get_option("--output")->required();
-  train->callback([=] { *chosen = WithPairs(o, [o] { return RunTrain(o->learn); }); });
-
+void AddEvaluate(CLI::App* app, const std::shared_ptr<Options>& o, Action* chosen) {
   auto* evaluate = app->add_subcommand("evaluate", "Error figures of the models on traces");
   AddTraces(evaluate, &o->learn, true);
   AddTraining(evaluate, o.get());
@@ -278,7 +270,9 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
   AddFormat(evaluate, &o->learn.format);
   AddOutput(evaluate, &o->learn.output);
   evaluate->callback([=] { *chosen = WithPairs(o, [o] { return RunEvaluate(o->learn); }); });
+}
 
+void AddChoices(CLI::App* app, const std::shared_ptr<Options>& o, Action* chosen) {
   auto* choices =
       app->add_subcommand("choices", "How well the models pick a layer's strategy, mode and split");
   choices->add_option("candidates", o->choices.candidates, "Table of candidates")->required();
@@ -295,6 +289,19 @@ void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* 
       ->check(CLI::Range(1, 256));
   AddOutput(choices, &o->choices.output);
   choices->callback([=] { *chosen = [o] { return RunChoices(o->choices); }; });
+}
+
+void AddLearnCommands(CLI::App* app, const std::shared_ptr<Options>& o, Action* chosen) {
+  auto* train = app->add_subcommand("train", "Learn a residual from traces");
+  AddTraces(train, &o->learn, true);
+  AddTraining(train, o.get());
+  AddSource(train, &o->learn);
+  AddOutput(train, &o->learn.output);
+  train->get_option("--output")->required();
+  train->callback([=] { *chosen = WithPairs(o, [o] { return RunTrain(o->learn); }); });
+
+  AddEvaluate(app, o, chosen);
+  AddChoices(app, o, chosen);
 
   auto* predict = app->add_subcommand("predict", "One row in, one row out, in order");
   AddTraces(predict, &o->learn, true);

@@ -106,8 +106,9 @@ class CorrectedModel final : public CostModel {
 
   void CorrectKernel(const Schedule& schedule, const Kernel& kernel, const Correction& correction,
                      Cycles corrected, KernelEstimate* estimate) const {
-    estimate->interval.lower = Floored(*estimate, correction.log_ratio - correction.half_width);
-    estimate->interval.upper = Floored(*estimate, correction.log_ratio + correction.half_width);
+    const auto center = static_cast<double>(corrected.value());
+    estimate->interval.lower = Cycles(std::llround(center * std::exp(-correction.half_width)));
+    estimate->interval.upper = Cycles(std::llround(center * std::exp(correction.half_width)));
     estimate->interval.coverage = kCoverages[kReportedCoverage];
     estimate->in_domain = correction.in_domain;
     estimate->reason = correction.in_domain

@@ -46,9 +46,9 @@ Correction ResidualModel::Correct(const std::vector<float>& features, OpClass op
   const double n = static_cast<double>(members_.size());
   Correction correction;
   const double mean = sum / n;
-  correction.log_ratio = ShareFor(op_class, machine) *
-                         std::clamp(bias_[static_cast<std::size_t>(op_class)] + mean,
-                                    least_log_ratio_, most_log_ratio_);
+  correction.log_ratio =
+      ShareFor(op_class, machine) * std::clamp(bias_[static_cast<std::size_t>(op_class)] + mean,
+                                               least_log_ratio_, most_log_ratio_);
   correction.spread = std::sqrt(std::max(0.0, squares / n - mean * mean));
   correction.reason = OutsideOf(features, op_class, machine);
   correction.in_domain = correction.reason.empty();
@@ -101,12 +101,12 @@ RowPrediction ResidualModel::Predict(const BaseSample& base, std::string_view ma
   row.us = row.lower_us = row.upper_us = base.dispatch_us;
   for (const KernelSample& kernel : base.kernels) {
     const Correction c = Correct(kernel.features, kernel.op_class, machine);
-    const auto time = [&](double log_ratio) {
-      return FlooredTime(kernel.base_us, kernel.bound_us, log_ratio);
-    };
-    row.us += time(c.log_ratio);
-    row.lower_us += time(c.log_ratio - c.half_width);
-    row.upper_us += time(c.log_ratio + c.half_width);
+    const double us = FlooredTime(kernel.base_us, kernel.bound_us, c.log_ratio);
+    row.us += us;
+    // About what is predicted, as calibrated; not floored: what is measured may lie below the floor
+    // where the machine's file understates a rate.
+    row.lower_us += us * std::exp(-c.half_width);
+    row.upper_us += us * std::exp(c.half_width);
     if (!c.in_domain && row.in_domain) {
       row.in_domain = false;
       row.reason = c.reason;

@@ -76,6 +76,8 @@ class ResidualTrainer {
 
   Status Prepare();
   Status PrepareTransfer();
+  // Deals the judged rows into folds: fills splits_.
+  Status Deal(std::uint64_t seed);
   // The trees' columns, the constant per class, and the trees that member `member` starts from.
   std::vector<int> Columns(FeatureSet set) const;
   ClassBias Bias(const Rows& rows) const;
@@ -98,6 +100,8 @@ class ResidualTrainer {
   std::vector<std::string> starts_;   // per member of the model to start from
   int start_trees_ = 0;               // in each of them
   std::vector<double> start_errors_;  // by row: log(that model's prediction / measured)
+  std::vector<std::string> names_;    // groups of the judged rows
+  int folds_ = 0;
   std::vector<Split> splits_;
   std::vector<Recipe> candidates_;
   Recipe recipe_;
@@ -173,21 +177,25 @@ Status ResidualTrainer::Prepare() {
   if (!candidates.ok()) return candidates.error();
   candidates_ = *std::move(candidates);
   // Rows of elsewhere are always learned from and never judged.
-  const std::vector<std::string> names(data_.group.begin(),
-                                       data_.group.begin() + static_cast<std::ptrdiff_t>(judged_));
-  const std::size_t groups = std::set<std::string>(names.begin(), names.end()).size();
-  const int folds = static_cast<int>(std::min<std::size_t>(kInnerFolds, groups));
-  const auto fold = GroupFolds(names, folds, options_.seed);
+  names_.assign(data_.group.begin(), data_.group.begin() + static_cast<std::ptrdiff_t>(judged_));
+  const std::size_t groups = std::set<std::string>(names_.begin(), names_.end()).size();
+  folds_ = static_cast<int>(std::min<std::size_t>(kInnerFolds, groups));
+  if (Status dealt = Deal(options_.seed); !dealt.ok()) return dealt;
+  model_.info_.groups = static_cast<std::int64_t>(groups);
+  model_.info_.folds = folds_;
+  return Unit{};
+}
+
+Status ResidualTrainer::Deal(std::uint64_t seed) {
+  const auto fold = GroupFolds(names_, folds_, seed);
   if (!fold.ok()) return fold.error();
-  splits_.resize(static_cast<std::size_t>(folds));
+  splits_.assign(static_cast<std::size_t>(folds_), {});
   for (std::size_t row = 0; row < data_.rows(); ++row) {
-    for (int f = 0; f < folds; ++f) {
+    for (int f = 0; f < folds_; ++f) {
       Split& split = splits_[static_cast<std::size_t>(f)];
       (row < judged_ && (*fold)[row] == f ? split.unseen : split.training).push_back(row);
     }
   }
-  model_.info_.groups = static_cast<std::int64_t>(groups);
-  model_.info_.folds = folds;
   return Unit{};
 }
 
@@ -247,6 +255,8 @@ Status ResidualTrainer::ChooseRecipe() {
 }
 
 Status ResidualTrainer::Calibrate() {
+  // Folds of its own: on those that the recipe was chosen by it would look better than it is.
+  if (Status dealt = Deal(options_.seed + 1); !dealt.ok()) return dealt;
   const std::vector<int> columns = Columns(recipe_.features);
   const auto members = static_cast<std::size_t>(options_.members);
   const std::size_t jobs = splits_.size() * members;

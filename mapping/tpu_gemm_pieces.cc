@@ -255,8 +255,13 @@ Bytes GemmPieces::WeightSlots() const {
 Bytes GemmPieces::WholeSlots() const {
   const std::int64_t slots = Slots(tiling_.depth, batch.trips());
   Bytes bytes;
-  if (lhs_mode_ == Mode::kWhole) bytes += LhsSlot() * slots;
-  if (rhs_mode_ == Mode::kWhole) bytes += RhsSlot() * slots;
+  // A panel along an axis of one tile is the whole operand, too.
+  if (lhs_mode_ == Mode::kWhole || (lhs_mode_ == Mode::kPanel && m.trips() == 1)) {
+    bytes += LhsSlot() * slots;
+  }
+  if (rhs_mode_ == Mode::kWhole || (rhs_mode_ == Mode::kPanel && n.trips() == 1)) {
+    bytes += RhsSlot() * slots;
+  }
   return bytes;
 }
 
