@@ -1,4 +1,5 @@
 // The cyclecast command end to end, as a user runs it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -259,6 +260,44 @@ TEST(Cli, ComparesSplitsAndLearnsWithWhatWasLearnedElsewhere) {
   const CommandResult wrong = run({"evaluate", "--trace", new_trace, "--splits", "family=colour"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("no column 'colour'"));
+}
+
+// Workloads of five networks; every network has a layer that runs whole or in two halves.
+TEST(Cli, ChoicesLearnFromThePeersOtherNetworks) {
+  const ScratchDir folder;
+  std::string workloads =
+      "wl_id,network,device,op,in_w,in_h,in_c,in_b,in_dtype,in_layout,act_sparsity_enabled,"
+      "act_sparsity,out_w,out_h,out_c,out_b,out_dtype,out_layout,out_sparsity_enabled,kw,kh,sw,sh,"
+      "pad_top,pad_bottom,pad_left,pad_right,mpe_mode,activation,wt_dtype,wt_sparsity_enabled,"
+      "wt_sparsity,swz_in0,swz_in1,swz_out,output_write_tiles,isi_strategy,ihalo_top,"
+      "ihalo_bottom,inbound_top,inbound_bottom,inbound_front,inbound_back,nn_cycles\n";
+  std::string candidates =
+      "cand_id,group,strategy,n_tiles,mpe_mode,intra_split,n_workloads,layer_nn_cycles,"
+      "layer_theoretical_cycles,layer_ideal_cycles,cmx_bytes_max_tile,energy_pv_total,"
+      "wl_ids_per_tile\n";
+  int id = 0;
+  for (int network = 0; network < 5; ++network) {
+    const int first = id;
+    for (int height = 4; height <= 32; height += 4) {
+      const int cycles = 100 + 50 * height;
+      workloads += fmt::format(
+          "{},net{},VPU_2_7,CONVOLUTION,16,{},64,1,UINT8,ZXY,0,0,16,{},64,1,UINT8,ZXY,0,1,1,1,1,0,"
+          "0,0,0,CUBOID_16x16,NONE,UINT8,0,0,5,5,5,1,Clustering,0,0,0,0,0,0,{}\n",
+          id++, network, height, height, cycles);
+    }
+    // 32 rows on one tile take 1,700 cycles, 16 on each of two 900.
+    candidates += fmt::format("{},net{}/a,NONE,1,M,none,1,1700,1,1,1,1,{}\n", 2 * network, network,
+                              first + 7);
+    candidates += fmt::format("{},net{}/a,SOHO,2,M,none,2,900,1,1,1,1,{}|{}\n", 2 * network + 1,
+                              network, first + 3, first + 3);
+  }
+  const std::string wl = folder.Write("wl.csv", workloads).string();
+  const std::string cand = folder.Write("cand.csv", candidates).string();
+  const CommandResult result = RunCyclecast({"choices", cand, wl, "--cross-validate", "5"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  // All five layers, no regret: mean, median, P90, max, and every pick the best one.
+  EXPECT_THAT(result.out,
+              testing::ContainsRegex("all +networks left out +5 +0.00 +0.00 +0.00 +0.0 +100.0"));
 }
 
 TEST(Cli, ADamagedResidualIsRefused) {
