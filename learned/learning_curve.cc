@@ -132,7 +132,9 @@ Result<LearningCurve> MeasureLearningCurve(const std::vector<TraceSample>& sampl
   TrainOptions quiet = options;
   quiet.progress = nullptr;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0 && options.transfer.empty()) continue;
+    if (sizes[i] == 0 && options.transfer.empty())
+      return Error(
+          "a curve can start from 0 rows only with something learned elsewhere (--source)");
     if (sizes[i] > 0 && static_cast<std::size_t>(sizes[i]) < kMinTransferRows) {
       return Error("a curve needs points of 0 or at least " + std::to_string(kMinTransferRows) +
                    " rows, not " + std::to_string(sizes[i]));

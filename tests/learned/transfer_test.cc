@@ -96,6 +96,9 @@ TEST(LearningCurve, NeedsRowsLeftToPredict) {
   const auto all = MeasureLearningCurve(samples, test::QuickOptions(), {60}, 1);
   ASSERT_FALSE(all.ok());
   EXPECT_THAT(all.error().Text(), HasSubstr("leaves none"));
+  const auto none = MeasureLearningCurve(samples, test::QuickOptions(), {0}, 1);
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().Text(), HasSubstr("learned elsewhere"));
   const auto two = MeasureLearningCurve(samples, test::QuickOptions(), {2}, 1);
   ASSERT_FALSE(two.ok());
   EXPECT_THAT(two.error().Text(), HasSubstr("at least 5 rows"));
